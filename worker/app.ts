@@ -1,22 +1,27 @@
-import { ERRORS } from '#core/errors.ts';
+import { ERRORS, raise } from '#core/errors.ts';
 import { VERSION } from '#core/version.ts';
 import { rootRouters, versionedRouters } from '#features/routers.ts';
 import { closeBodies } from '#platform/http/bodies/closed-bodies.ts';
-import { ICON, ICON_HEADERS, ICON_PATH } from '#platform/http/icon.ts';
+import { ICON, ICON_PATH, OPEN_ICON_HEADERS } from '#platform/http/icon.ts';
 import { registerSecuritySchemes, withSignatureHeader } from '#platform/http/security-schemes.ts';
+import { devMailRoutes } from './pages/dev-mail.tsx';
 import { pageRoutes } from './pages/routes.tsx';
 import { publishedLimits, withPaymentInfo, x402Discovery } from './published/discovery.ts';
 import { docsRoutes } from './published/docs.ts';
 import { eventTypeRoutes, registerEvents } from './published/event-types.routes.ts';
 import { healthRoutes } from './published/health.ts';
-import { llmsText } from './published/llms.ts';
+import { llmsFullText, llmsText, operationPage } from './published/llms.ts';
 import { metricsRoutes } from './published/metrics.ts';
+import { withReference } from './published/reference/describe.ts';
+import { ofDeployment } from './published/reference/of-deployment.ts';
+import { siteRoutes } from './published/site/routes.ts';
 import { newApp } from './serve.ts';
 
 /** Every route there is, those of `front.ts` among them: the document describes all, and each refuses what another would. */
 export const app = newApp((every) => {
   for (const routes of [...versionedRouters, eventTypeRoutes]) every.route('/v1', routes);
-  for (const routes of [...rootRouters, docsRoutes, healthRoutes, metricsRoutes, pageRoutes]) every.route('/', routes);
+  for (const routes of [...rootRouters, siteRoutes, docsRoutes, healthRoutes, metricsRoutes, pageRoutes, devMailRoutes])
+    every.route('/', routes);
 });
 
 registerEvents(app);
@@ -26,11 +31,9 @@ const DESCRIPTION =
   'Sell access to a resource and be paid on Solana, straight to your wallet. Amounts are decimal strings with their atomic units beside them. ' +
   'Branch on `code` of an error, never on its text; every code is described under `x-error-codes`.';
 
-/** Built once per isolate: the routes cannot change while it lives. */
-let document: object | null = null;
-export function openApiDocument(): object {
-  document ??= {
-    ...withPaymentInfo(
+const buildDocument = () => ({
+  ...withReference(
+    withPaymentInfo(
       closeBodies(
         app.getOpenAPI31Document({
           openapi: '3.1.0',
@@ -38,16 +41,32 @@ export function openApiDocument(): object {
         }),
       ),
     ),
-    'x-error-codes': ERRORS,
-    'x-limits': publishedLimits(),
-  };
+  ),
+  'x-error-codes': ERRORS,
+  'x-limits': publishedLimits(),
+});
+
+/** Built once per isolate: the routes cannot change while it lives. */
+let document: ReturnType<typeof buildDocument> | null = null;
+export function openApiDocument() {
+  document ??= buildDocument();
   return document;
 }
 /** What is the same for all who ask. */
 const KEEP = { 'Cache-Control': 'public, max-age=300' };
-app.get('/v1/openapi.json', (c) => c.json(withSignatureHeader(openApiDocument(), c.var.ctx.config.RPC_WEBHOOK_HEADER), 200, KEEP));
+app.get('/v1/openapi.json', (c) => {
+  const { baseUrl, config } = c.var.ctx;
+  const { OPERATOR_NAME: name, OPERATOR_URL: url } = config;
+  const ours = ofDeployment(openApiDocument(), baseUrl, name && url ? { name, url } : null);
+  return c.json(withSignatureHeader(ours, config.RPC_WEBHOOK_HEADER), 200, KEEP);
+});
 /** For agents that look before they ask. */
 app.get('/.well-known/x402', (c) => c.json(x402Discovery(c.var.ctx, openApiDocument()), 200, KEEP));
 app.get('/llms.txt', (c) => c.text(llmsText(c.var.ctx.baseUrl, openApiDocument()), 200, KEEP));
+app.get('/llms-full.txt', (c) => c.text(llmsFullText(c.var.ctx.baseUrl, openApiDocument()), 200, KEEP));
+app.get('/v1/docs/:operation{[A-Za-z0-9]+\\.md}', (c) => {
+  const page = operationPage(c.var.ctx.baseUrl, openApiDocument(), c.req.param('operation').slice(0, -3));
+  return c.body(page ?? raise('not_found'), 200, { ...KEEP, 'Content-Type': 'text/markdown; charset=utf-8' });
+});
 
-app.get(ICON_PATH, (c) => c.body(ICON, 200, ICON_HEADERS));
+app.get(ICON_PATH, (c) => c.body(ICON, 200, OPEN_ICON_HEADERS));

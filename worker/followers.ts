@@ -1,4 +1,15 @@
-import { creditConfirmed, followFinalized, revokeOrphaned } from '#features/entitlements/credit-payments.ts';
+import { creditConfirmed, followFinalized, followRefunded, revokeOrphaned } from '#features/entitlements/credit-payments.ts';
+import { followSubscriptions } from '#features/entitlements/follow-subscriptions.ts';
+import {
+  tellBuyer,
+  tellEndpointDisabled,
+  tellEndpointFailing,
+  tellPayoutChanged,
+  tellRefunded,
+  tellSubscriber,
+  tellUnmatched,
+} from '#features/mail-delivery/notices.ts';
+import { followMemberships } from '#features/placements/follow.ts';
 import { deliverEvents } from '#features/webhooks/deliveries/fan-out.ts';
 import { loadFanOut } from '#features/webhooks/deliveries/store.ts';
 import type { Shard } from '#platform/context.ts';
@@ -13,6 +24,23 @@ const FOLLOWERS: { readonly [T in EventType]?: readonly Follower[] } = {
   'payment.confirmed': [creditConfirmed],
   'payment.orphaned': [revokeOrphaned],
   'payment.finalized': [followFinalized],
+  'payment.refunded': [followRefunded, tellRefunded],
+  'payment.unmatched': [tellUnmatched],
+  'membership.activated': [followMemberships],
+  'membership.renewed': [followMemberships],
+  'membership.expired': [followMemberships],
+  'membership.access_revoked': [followMemberships],
+  'membership.cancelled': [followMemberships],
+  'subscription.authorized': [followSubscriptions],
+  'subscription.renewed': [followSubscriptions],
+  'subscription.past_due': [followSubscriptions, tellSubscriber],
+  'subscription.cancel_requested': [followSubscriptions, tellSubscriber],
+  'subscription.cancelled': [followSubscriptions, tellSubscriber],
+  'subscription.requires_reapproval': [followSubscriptions, tellSubscriber],
+  'receipt.created': [tellBuyer],
+  'payout.changed': [tellPayoutChanged],
+  'webhook.endpoint_failing': [tellEndpointFailing],
+  'webhook.endpoint_disabled': [tellEndpointDisabled],
 };
 
 /**

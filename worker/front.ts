@@ -7,7 +7,7 @@
 import { entitlementRoutes } from '#features/entitlements/routes.ts';
 import { consumeRoutes } from '#features/pay-per-request/consume.routes.ts';
 import { x402Routes } from '#features/pay-per-request/routes.ts';
-import { matcherOf } from '#platform/http/route-patterns.ts';
+import { matcherOf } from '#platform/http/paths/route-patterns.ts';
 import { newApp } from './serve.ts';
 
 export const front = newApp((first) => {

@@ -1,28 +1,48 @@
-import { type AttemptMessage, checkedConfig, type Env, type Job, type SweepMessage } from '#platform/context.ts';
+import { answerPlainConsume } from '#features/pay-per-request/plain-consume.ts';
+import {
+  type AttemptMessage,
+  checkedConfig,
+  type Env,
+  type Job,
+  type MailMessage,
+  type PlacementMessage,
+  type SweepMessage,
+} from '#platform/context.ts';
 import { recordNotes } from '#platform/metrics-dataset.ts';
 import { followLocalClock } from '#platform/providers/local-clock.ts';
+import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { front, isInFront } from './front.ts';
 
 export { Admission } from '../durable-objects/admission.ts';
 export { Entitlement } from '../durable-objects/entitlement.ts';
+export { MeteredSession } from '../durable-objects/metered/metered-session.ts';
+
+/** One for each messaging platform. */
+const PLATFORM_QUEUES = new Set(IDENTITY_PROVIDERS.map((provider) => `svc-${provider}`));
 
 /** How long a message waits for an environment with an unsound configuration; after too many tries it is parked for the operator. */
 const UNSOUND_RETRY_SECONDS = 300;
 
 export default {
-  fetch: async (request: Request, env, execution) => {
+  fetch: async (received: Request, env, execution) => {
     recordNotes(env, Date.now());
     await followLocalClock(env);
+    const request = await answerPlainConsume(received, env);
+    if (request instanceof Response) return request;
     const app = isInFront(request) ? front : (await import('./app.ts')).app;
     return app.fetch(request, env, execution);
   },
   queue: async (batch, env, execution) => {
     recordNotes(env, Date.now());
     await followLocalClock(env);
-    const { consumeAttempts, consumeJobs, consumeSandboxJobs, parkDeadMessages } = await import('./jobs.ts');
+    const { consumeAttempts, consumeJobs, consumeMail, consumePlacements, consumeSandboxJobs, parkDeadMessages } = await import(
+      './jobs.ts'
+    );
     if (batch.queue.endsWith('-dead')) return parkDeadMessages(batch, env);
     if (!checkedConfig(env).config) return batch.retryAll({ delaySeconds: UNSOUND_RETRY_SECONDS });
     if (batch.queue.startsWith('svc-webhooks')) return consumeAttempts(batch as MessageBatch<AttemptMessage>, env, execution);
+    if (batch.queue === 'svc-mail') return consumeMail(batch as MessageBatch<MailMessage>, env, execution);
+    if (PLATFORM_QUEUES.has(batch.queue)) return consumePlacements(batch as MessageBatch<PlacementMessage>, env, execution);
     if (batch.queue === 'svc-sweeps')
       return (await import('./sweeps.ts')).consumeSweeps(batch as MessageBatch<SweepMessage>, env, execution);
     if (batch.queue === 'svc-sandbox') return consumeSandboxJobs(batch as MessageBatch<Job>, env, execution);
@@ -32,7 +52,11 @@ export default {
     if (!checkedConfig(env).config) return;
     await followLocalClock(env);
     const now = Date.now();
-    const [{ dispatchSweeps }, { recordMetrics }] = await Promise.all([import('./sweeps.ts'), import('./published/metrics.ts')]);
-    await Promise.all([dispatchSweeps(env, now), recordMetrics(env, now)]);
+    const [{ dispatchSweeps }, { recordMetrics }, { tellAlarms }] = await Promise.all([
+      import('./sweeps.ts'),
+      import('./published/metrics.ts'),
+      import('#features/operations/alarms.ts'),
+    ]);
+    await Promise.all([dispatchSweeps(env, now), recordMetrics(env, now), tellAlarms(env, now)]);
   },
 } satisfies ExportedHandler<Env>;

@@ -1,10 +1,23 @@
 import { storyOf } from '#core/errors.ts';
 import type { AccountId, SandboxSessionId } from '#core/ids.ts';
 import { projectEntitlement } from '#features/entitlements/entitlement.ts';
+import { attemptMail } from '#features/mail-delivery/attempt.ts';
+import { projectMeteredSession } from '#features/metered/project.ts';
+import { scopeOfSession } from '#features/metered/session.ts';
 import { findQueued, recheckQueued } from '#features/payments/watch/recheck.ts';
+import { attemptPlacement } from '#features/placements/attempt.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
 import { scopeOf } from '#platform/chain/scope.ts';
-import { type AttemptMessage, databasesOf, type Env, type Job, newCtx, type Shard } from '#platform/context.ts';
+import {
+  type AttemptMessage,
+  databasesOf,
+  type Env,
+  type Job,
+  type MailMessage,
+  newCtx,
+  type PlacementMessage,
+  type Shard,
+} from '#platform/context.ts';
 import { shardNamed } from '#platform/db/directory.ts';
 import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweep-pages.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
@@ -25,6 +38,8 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
     const customerRef = 'customerRef' in customer ? customer.customerRef : null;
     await projectEntitlement(await scopeOf(ctx, { merchantId: merchantId as AccountId, livemode, customerRef }), projection);
   },
+  projectMeteredSession: async (ctx, { projection }) => projectMeteredSession(await scopeOfSession(ctx, projection.snapshot), projection),
+  collectSubscriptions: async (ctx, job) => (await import('#features/subscriptions/sweep.ts')).collectQueued(ctx, job),
   // Loaded when there is a sandbox to run, because most deployments start without one.
   runSandboxSession: async (ctx, { sessionId }) =>
     (await import('#features/sandbox/sessions/run.ts')).runSession(ctx, sessionId as SandboxSessionId, followEvents),
@@ -114,6 +129,45 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
     }),
   );
 }
+
+/** Each message names a row, and the row says whether there is something to do: so every one may come twice, late or for nothing. */
+async function consumeRows<M extends Pick<AttemptMessage, 'requestId' | 'database'>>(
+  batch: MessageBatch<M>,
+  env: Env,
+  execution: ExecutionContext,
+  { job, idOf, run }: { job: string; idOf(message: M): string; run(ctx: Shard, message: M): Promise<void> },
+): Promise<void> {
+  await Promise.all(
+    batch.messages.map(async (message) => {
+      const { requestId: cause, database } = message.body;
+      const requestId = `${job}_${idOf(message.body)}`;
+      const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
+      const notes: string[] = [];
+      const defer = deferring(execution, ids);
+      const ctx = newCtx(env, { requestId, kind: 'attempt', cause, defer, note: (reason) => notes.push(reason) });
+      try {
+        await run(shardNamed(ctx, database), message.body);
+        message.ack();
+      } catch (error) {
+        notes.push(storyOf(error));
+        message.retry({ delaySeconds: RETRY_SECONDS });
+      }
+      logRequest({ ...ids, job, ms: ctx.elapsedMs(), ...(notes.length > 0 ? { notes } : {}) });
+    }),
+  );
+}
+
+/** Consumer of the queue of letters. */
+export const consumeMail = (batch: MessageBatch<MailMessage>, env: Env, execution: ExecutionContext): Promise<void> =>
+  consumeRows(batch, env, execution, { job: 'mail', idOf: ({ mailId }) => mailId, run: (ctx, { mailId }) => attemptMail(ctx, mailId) });
+
+/** Consumer of a messaging platform's queue. All calls of a batch take turns. */
+export const consumePlacements = (batch: MessageBatch<PlacementMessage>, env: Env, execution: ExecutionContext): Promise<void> =>
+  consumeRows(batch, env, execution, {
+    job: 'placement',
+    idOf: ({ membershipId }) => membershipId,
+    run: (ctx, { membershipId }) => attemptPlacement(ctx, membershipId),
+  });
 
 /**
  * Messages that failed every time are parked for the operator, and logged. The database also keeps what most of them asked for,

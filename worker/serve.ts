@@ -1,3 +1,4 @@
+import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { cors } from 'hono/cors';
 import { createMiddleware } from 'hono/factory';
@@ -5,20 +6,24 @@ import { routePath } from 'hono/route';
 import { ApiError } from '#core/errors.ts';
 import { BODY_KB } from '#core/limits.ts';
 import { authenticate } from '#features/accounts/auth/authenticate.ts';
-import { answerPlainConsume } from '#features/pay-per-request/plain-consume.ts';
 import { newCtx } from '#platform/context.ts';
 import { readJsonBody } from '#platform/http/bodies/request-body.ts';
 import { requireConfiguration, requireWhole } from '#platform/http/configuration.ts';
-import { ICON_PATH } from '#platform/http/icon.ts';
+import { FAVICON_PATH, ICON_PATH } from '#platform/http/icon.ts';
 import { onError } from '#platform/http/on-error.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
+import { takeUp } from '#platform/http/passed-on.ts';
+import { isPublished, matcherOf } from '#platform/http/paths/route-patterns.ts';
+import { unknownPath } from '#platform/http/paths/unknown-path.ts';
 import { underCeiling } from '#platform/http/rate-limit.ts';
 import { nameRequest } from '#platform/http/request-id.ts';
-import { isPublished, matcherOf } from '#platform/http/route-patterns.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 
 /** Of these a body may be longer. */
-const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|products\/webhook\/.*)$/;
+const LONG_BODIES =
+  /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|receipt\/[^/]+\/invoice-metadata|(?:products\/webhook|billing\/webhooks|integrations\/mail\/webhooks)\/.*)$/;
+/** Signed over their exact bytes. */
+const RAW_BODIES = /^\/v1\/(?:products\/webhook|billing\/webhooks|integrations\/mail\/webhooks)\//;
 
 /** Every request: a context, one log line, and after the answer the usage of the key that called. */
 const accompany = createMiddleware<AppEnv>(async (c, next) => {
@@ -62,8 +67,8 @@ const admitBody = ({ isRoute }: RouteTable) =>
     if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method) || !isRoute(c.req.method, c.req.path)) return next();
     if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
       throw new ApiError('unsupported_media_type');
-    // Signatures of webhooks are over exact bytes; and a provider's list is long, signed, and holds no secret of this service.
-    if (c.req.path.startsWith('/v1/products/webhook/')) await c.req.arrayBuffer();
+    // A provider's list is long, signed, and holds no secret of this service.
+    if (RAW_BODIES.test(c.req.path)) await c.req.arrayBuffer();
     else await readJsonBody(c);
     return next();
   });
@@ -90,11 +95,33 @@ const PUBLIC_PATHS = [
   '/v1/receipt/:receipt_id/verify',
   '/v1/access/x402/*',
   '/v1/access/agent-bootstrap/*',
+  '/v1/access/metered-sessions/:session_id/authorize',
+  '/v1/access/metered-sessions/:session_id/commits',
+  '/v1/access/native-subscriptions/:authorization_id/cancel-intent',
+  '/v1/access/native-subscriptions/:authorization_id/cancel-confirm',
+  '/__402/*',
   '/.well-known/*',
   '/llms.txt',
+  '/llms-full.txt',
 ];
 /** Public calls without a key: each address may make only so many. */
-const SYSTEM_PATHS = ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt', ICON_PATH];
+const SYSTEM_PATHS = [
+  '/',
+  '/health',
+  '/v1/health',
+  '/docs',
+  '/docs/*',
+  '/v1/docs',
+  '/v1/docs/*',
+  '/v1/redoc',
+  '/v1/openapi.json',
+  '/.well-known/*',
+  '/llms.txt',
+  '/llms-full.txt',
+  '/robots.txt',
+  FAVICON_PATH,
+  ICON_PATH,
+];
 const openToBrowsers = cors({
   origin: '*',
   allowMethods: ['GET', 'POST'],
@@ -127,6 +154,7 @@ function newRouteTable(app: App) {
         if (!/[:*{]/.test(path)) known.set(path, (known.get(path) ?? new Set<string>()).add(method));
       return known;
     },
+    listPublishedPaths: (): string[] => [...new Set(app.routes.filter(isPublished).map(({ path }) => path))],
     isRoute: (called: string, path: string): boolean => routesAt(path).some(({ method }) => method === called),
     /** The methods a path does answer; none where it does not exist, or its existence is a secret. */
     methodsOf: (path: string): string[] => [...new Set(routesAt(path).flatMap((route) => (isPublished(route) ? [route.method] : [])))],
@@ -137,9 +165,9 @@ function newRouteTable(app: App) {
 export function newApp(mount: (app: App) => void): App {
   const app = router();
   const table = newRouteTable(app);
-  app.use('/v1/access/entitlements/consume', answerPlainConsume);
+  app.use(takeUp);
   app.use(nameRequest);
-  app.use(requireConfiguration(async (env, isStrict) => (await import('./published/health.ts')).unconfiguredHealth(env, isStrict)));
+  app.use(requireConfiguration(async (env, options) => (await import('./published/health.ts')).unconfiguredHealth(env, options)));
   app.use(accompany);
   for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
   for (const path of SYSTEM_PATHS) app.use(path, underCeiling);
@@ -151,10 +179,11 @@ export function newApp(mount: (app: App) => void): App {
   app.use(admitBody(table));
   app.use(preferLiterals(table));
   mount(app);
-  app.onError(onError);
+  const refuseUnknown = (c: Context<AppEnv>) => onError(unknownPath(c.req.path, table.listPublishedPaths()), c);
+  app.onError((error, c) => (error instanceof ApiError && error.options.hidesPath ? refuseUnknown(c) : onError(error, c)));
   app.notFound((c) => {
     const methods = table.methodsOf(c.req.path);
-    if (methods.length === 0) return onError(new ApiError('not_found'), c);
+    if (methods.length === 0) return refuseUnknown(c);
     c.header('Allow', methods.join(', '));
     return onError(new ApiError('method_not_allowed'), c);
   });

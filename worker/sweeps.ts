@@ -1,21 +1,30 @@
 import { storyOf } from '#core/errors.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { sweepPeppers } from '#features/accounts/auth/peppers.ts';
+import { sweepDomains } from '#features/accounts/domain/domain.ts';
 import { sweepErasures } from '#features/accounts/erase-account.ts';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
+import { sweepFigureCheck } from '#features/figures/check/check.ts';
+import { sweepFigures } from '#features/figures/fold.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
+import { sweepMails } from '#features/mail-delivery/attempt.ts';
+import { sweepDuePlans } from '#features/mail-delivery/due-plans.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
+import { sweepMeteredSessions } from '#features/metered/sweep.ts';
+import { sweepRefunds } from '#features/payments/refunds/forget.ts';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepCandidates } from '#features/payments/watch/recheck.ts';
 import { sweepReference } from '#features/payments/watch/reference-scan.ts';
+import { sweepPlacements } from '#features/placements/sweep.ts';
 import { sweepPlans } from '#features/plans/expire-plan.ts';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
 import { sweepSeals } from '#features/seals/seals.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
+import { sweepTickets } from '#features/support/close-silent.ts';
 import { sweepDeliveries, sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { sweepFeePayer } from '#platform/chain/fee-payer.ts';
 import { addressOf, type Env, newCtx, type Shard, type SweepMessage } from '#platform/context.ts';
@@ -48,14 +57,24 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'memberships', nextDueAt: atEachCron, run: sweepMemberships },
   { name: 'setups', nextDueAt: atEachCron, run: sweepSetups },
   { name: 'plans', nextDueAt: atEachCron, run: sweepPlans },
+  {
+    name: 'customers',
+    nextDueAt: every(10 * MINUTE),
+    run: async (ctx) => (await import('#features/billing/processor/erase.ts')).sweepCustomers(ctx),
+  },
   { name: 'erasures', nextDueAt: atEachCron, run: sweepErasures },
   { name: 'idempotency', nextDueAt: every(10 * MINUTE), run: sweepIdempotencyRecords },
   // What is kept for a while only: retention/retention.ts says how long.
   { name: 'loginNonces', nextDueAt: every(10 * MINUTE), run: sweepOf('loginNonces') },
+  { name: 'usedSignInStates', nextDueAt: every(10 * MINUTE), run: sweepOf('usedSignInStates') },
   { name: 'handoffs', nextDueAt: every(10 * MINUTE), run: sweepOf('handoffs') },
   { name: 'identities', nextDueAt: every(10 * MINUTE), run: sweepOf('identitySessions') },
   { name: 'paymentSessions', nextDueAt: every(10 * MINUTE), run: sweepOf('paymentSessions') },
+  { name: 'endedMeteredSessions', nextDueAt: every(10 * MINUTE), run: sweepOf('meteredSessions') },
+  { name: 'endedAuthorizations', nextDueAt: every(10 * MINUTE), run: sweepOf('authorizations') },
   { name: 'failedSettlements', nextDueAt: every(10 * MINUTE), run: sweepOf('failedSettlements') },
+  { name: 'refunds', nextDueAt: every(10 * MINUTE), run: sweepRefunds },
+  { name: 'processorEvents', nextDueAt: every(HOUR), run: sweepOf('processorEvents') },
   { name: 'endedDeliveries', nextDueAt: every(10 * MINUTE), run: sweepOf('deliveries') },
   { name: 'endpointHours', nextDueAt: every(10 * MINUTE), run: sweepOf('endpointHours') },
   { name: 'archive', nextDueAt: every(10 * MINUTE), run: sweepArchive },
@@ -64,6 +83,11 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'receiptChains', nextDueAt: atEachCron, run: sweepReceiptChains },
   { name: 'fanOut', nextDueAt: atEachCron, run: (ctx) => sweepFanOut(ctx, followEvents) },
   { name: 'deliveries', nextDueAt: atEachCron, run: whole(sweepDeliveries) },
+  { name: 'mails', nextDueAt: atEachCron, run: sweepMails },
+  { name: 'placements', nextDueAt: atEachCron, run: sweepPlacements },
+  { name: 'duePlans', nextDueAt: every(HOUR), run: sweepDuePlans },
+  { name: 'communityCodes', nextDueAt: every(10 * MINUTE), run: sweepOf('communityCodes') },
+  { name: 'endedMails', nextDueAt: every(10 * MINUTE), run: sweepOf('mails') },
   { name: 'peppers', nextDueAt: every(HOUR), run: sweepPeppers },
   { name: 'seals', nextDueAt: every(HOUR), run: sweepSeals },
   { name: 'parked', nextDueAt: every(10 * MINUTE), run: sweepParked },
@@ -72,8 +96,18 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'candidates', nextDueAt: atEachCron, after: 'reference', run: whole(sweepCandidates) },
   { name: 'expired', nextDueAt: atEachCron, after: 'candidates', run: sweepExpired },
   { name: 'finality', nextDueAt: atEachCron, run: whole(sweepFinality) },
+  { name: 'meteredSessions', nextDueAt: atEachCron, run: sweepMeteredSessions },
+  {
+    name: 'subscriptions',
+    nextDueAt: atEachCron,
+    run: async (ctx) => (await import('#features/subscriptions/sweep.ts')).sweepSubscriptions(ctx),
+  },
   { name: 'settlements', nextDueAt: atEachCron, run: whole(sweepSettlements) },
   { name: 'feePayer', nextDueAt: atEachCron, run: whole(sweepFeePayer) },
+  { name: 'figures', nextDueAt: atEachCron, run: sweepFigures },
+  { name: 'figureCheck', nextDueAt: every(HOUR), run: whole(sweepFigureCheck) },
+  { name: 'domains', nextDueAt: every(10 * MINUTE), run: sweepDomains },
+  { name: 'tickets', nextDueAt: every(10 * MINUTE), run: sweepTickets },
   { name: 'audit', nextDueAt: every(10 * MINUTE), run: whole(sweepAudit) },
   { name: 'sandboxes', nextDueAt: atEachCron, run: async (ctx) => (await import('#features/sandbox/sweep.ts')).sweepSandboxes(ctx) },
   {

@@ -1,30 +1,47 @@
+import { emailRoutes } from '#features/accounts/auth/email.routes.ts';
 import { authRoutes } from '#features/accounts/auth/routes.ts';
+import { domainRoutes } from '#features/accounts/domain/routes.ts';
 import { keyRoutes } from '#features/accounts/keys/routes.ts';
+import { oauthRoutes } from '#features/accounts/oauth/routes.ts';
 import { operatorRoutes } from '#features/accounts/operator/routes.ts';
 import { accountRoutes } from '#features/accounts/routes.ts';
 import { bootstrapRoutes } from '#features/agent-setup/routes.ts';
 import { activationRoutes } from '#features/billing/activation/routes.ts';
+import { billingRoutes } from '#features/billing/processor/routes.ts';
 import { identityRoutes } from '#features/checkout/buyer-identity/routes.ts';
 import { handoffRoutes } from '#features/checkout/handoffs/routes.ts';
+import { paymentRoutes } from '#features/checkout/payment.routes.ts';
 import { checkoutRoutes } from '#features/checkout/routes.ts';
 import { sendRoutes } from '#features/checkout/send.routes.ts';
 import { paymentSessionRoutes } from '#features/checkout/sessions/routes.ts';
+import { communityRoutes } from '#features/communities/routes.ts';
 import { entitlementRoutes } from '#features/entitlements/routes.ts';
 import { facilitatorRoutes } from '#features/facilitator/routes.ts';
+import { figureRoutes } from '#features/figures/routes.ts';
+import { bounceOperatorRoutes, mailRoutes } from '#features/mail-delivery/routes.ts';
 import { membershipRoutes } from '#features/memberships/routes.ts';
+import { announcedDeliveryRoutes, meteredSessionRoutes } from '#features/metered/buyer/routes.ts';
+import { meteredRoutes } from '#features/metered/routes.ts';
+import { operationRoutes } from '#features/operations/routes.ts';
 import { consumeRoutes } from '#features/pay-per-request/consume.routes.ts';
 import { x402Routes } from '#features/pay-per-request/routes.ts';
 import { merchantPaymentRoutes } from '#features/payments/merchant.routes.ts';
-import { paymentRoutes } from '#features/payments/routes.ts';
+import { refundRoutes } from '#features/payments/refunds/routes.ts';
 import { chainWebhookRoutes } from '#features/payments/watch/routes.ts';
+import { placementRoutes } from '#features/placements/routes.ts';
 import { accessProductRoutes } from '#features/products/access.routes.ts';
 import { productRoutes } from '#features/products/routes.ts';
 import { productRailRoutes } from '#features/rails/product.routes.ts';
 import { railRoutes } from '#features/rails/routes.ts';
+import { subscriptionPlanRoutes } from '#features/rails/subscription-plan/routes.ts';
 import { switchRoutes } from '#features/rails/switches/routes.ts';
 import { readinessRoutes } from '#features/readiness/routes.ts';
+import { paperRoutes } from '#features/receipts/papers/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from '#features/receipts/routes.ts';
+import { pageWalletRoutes } from '#features/sandbox/page-wallet.routes.ts';
 import { sandboxRoutes } from '#features/sandbox/routes.ts';
+import { cancellationRoutes, subscriptionRoutes } from '#features/subscriptions/authorization/routes.ts';
+import { supportRoutes } from '#features/support/routes.ts';
 import { integrationRoutes } from '#features/webhooks/automation/routes.ts';
 import { deliveryRoutes } from '#features/webhooks/deliveries/routes.ts';
 import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
@@ -32,7 +49,12 @@ import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
 /** What is served under /v1, in the order of the document's tags. */
 export const versionedRouters = [
   authRoutes,
+  emailRoutes,
+  oauthRoutes,
   accountRoutes,
+  domainRoutes,
+  communityRoutes,
+  figureRoutes,
   keyRoutes,
   productRoutes,
   checkoutRoutes,
@@ -40,26 +62,45 @@ export const versionedRouters = [
   handoffRoutes,
   identityRoutes,
   merchantPaymentRoutes,
+  refundRoutes,
   paymentRoutes,
   chainWebhookRoutes,
   membershipRoutes,
+  placementRoutes,
   receiptRoutes,
+  paperRoutes,
   webhookRoutes,
   deliveryRoutes,
   integrationRoutes,
+  mailRoutes,
+  supportRoutes,
   consumeRoutes,
   entitlementRoutes,
   railRoutes,
   accessProductRoutes,
   readinessRoutes,
   productRailRoutes,
+  subscriptionPlanRoutes,
   paymentSessionRoutes,
   x402Routes,
   activationRoutes,
+  billingRoutes,
   facilitatorRoutes,
+  meteredRoutes,
+  meteredSessionRoutes,
+  subscriptionRoutes,
+  cancellationRoutes,
   bootstrapRoutes,
   sandboxRoutes,
 ];
 
 /** What names its whole path itself. */
-export const rootRouters = [operatorRoutes, switchRoutes, receiptKeyRoutes];
+export const rootRouters = [
+  operatorRoutes,
+  bounceOperatorRoutes,
+  operationRoutes,
+  switchRoutes,
+  receiptKeyRoutes,
+  pageWalletRoutes,
+  announcedDeliveryRoutes,
+];

@@ -1,6 +1,9 @@
 /** Written by local/pages.ts: the scripts of the hosted pages under the names their content gives them. */
 export const PAGE_ASSETS = {
-  checkout: '/assets/checkout-4ace1784.js',
-  receipt: '/assets/receipt-bee47bab.js',
-  demoWallet: '/assets/demo-wallet-6bfe7d31.js',
+  checkout: '/assets/checkout-51c10641.js',
+  account: '/assets/account-0bda7680.js',
+  subscribing: '/assets/subscribing-b2f7d544.js',
+  receipt: '/assets/receipt-9b138cad.js',
+  testWallet: '/assets/test-wallet-3430db70.js',
+  demoWallet: '/assets/demo-wallet-f6207b60.js',
 } as const;

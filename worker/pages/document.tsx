@@ -2,12 +2,17 @@ import type { Context } from 'hono';
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { base64url } from '#core/encoding.ts';
+import { chooseLocale, LOCALE_NAMES, LOCALES, type Locale } from '#core/locales.ts';
+import type { Ctx } from '#platform/context.ts';
+import { ICON_PATH } from '#platform/http/icon.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
+import { PAGE_ASSETS } from './assets.ts';
+import { loadDictionary } from './locales/dictionaries.ts';
 import type { Dictionary } from './locales/en.ts';
-import { chooseLocale, LOCALE_NAMES, LOCALES, type Locale } from './locales/locales.ts';
 import { Mark } from './parts/parts.tsx';
 import { styleOf } from './parts/style.ts';
 import { type Say, sayIn } from './parts/text.ts';
+import type { OwnWallet } from './parts/wallet-choice.ts';
 import { pageHeaders } from './policy.ts';
 
 /** What every hosted page has: a language, a nonce, and the words to go with them. */
@@ -19,21 +24,41 @@ export interface PageContext {
   nonce: string;
 }
 
-export async function openPage(c: Context<AppEnv>): Promise<PageContext> {
-  const locale = chooseLocale(c.req.query('locale'), c.req.header('Accept-Language'));
-  const text = await LOCALES[locale].load();
+/** In the language that the browser prefers or the address names, unless the page has one language alone. */
+export async function openPage(c: Context<AppEnv>, only?: Locale): Promise<PageContext> {
+  const locale = only ?? chooseLocale(c.req.query('locale'), c.req.header('Accept-Language'));
+  const text = await loadDictionary(locale);
   return { c, locale, text, say: sayIn(text), nonce: base64url.encode(crypto.getRandomValues(new Uint8Array(18))) };
 }
 
+/** A demo wallet is offered only where the node is on this machine, even if DEMO_WALLET is set elsewhere by mistake. */
+export function demoWalletOf({ DEMO_WALLET, NETWORK, rpcUrls: [rpcUrl] }: Ctx['config']): OwnWallet | null {
+  const isDemo = DEMO_WALLET === 'true' && NETWORK === 'devnet' && new URL(rpcUrl).hostname === '127.0.0.1';
+  return isDemo ? { kind: 'demo', rpcUrl } : null;
+}
+
+/** The script of the wallet that a page brings along, and where that script takes money from; none where there is no such wallet. */
+export const ownWalletParts = (ownWallet: OwnWallet | null): Pick<Sheet, 'alsoConnectTo'> & { scripts: string[] } => ({
+  scripts: ownWallet ? [OWN_WALLET_ASSETS[ownWallet.kind]] : [],
+  alsoConnectTo: ownWallet?.kind === 'demo' ? new URL(ownWallet.rpcUrl).origin : null,
+});
+const OWN_WALLET_ASSETS = { demo: PAGE_ASSETS.demoWallet, test: PAGE_ASSETS.testWallet };
+
 export interface Sheet {
   title: string;
-  layout: 'two' | 'receipt' | 'plain';
+  layout: 'two' | 'receipt' | 'plain' | 'narrow';
   accentHex?: string;
   /** Scripts of ours, by their asset paths. */
   scripts?: string[];
   /** Given to the scripts; no script itself, so the policy has nothing to allow. */
   facts?: object;
   alsoConnectTo?: string | null;
+  /** Never in a frame, also where the configuration lets merchants frame the others: what a person presses there must be seen. */
+  isUnframed?: boolean;
+  /** Of this service itself, in English alone, and for search engines. */
+  isSite?: true;
+  /** What a link to the page shows where it is posted. */
+  card?: { title: string; description: string };
   status?: 200 | 404 | 409 | 429 | 500 | 503;
   retryAfterSeconds?: number;
 }
@@ -48,10 +73,11 @@ export function sendPage(page: PageContext, sheet: Sheet, children: Child): Resp
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="robots" content="noindex" />
+        {sheet.isSite || <meta name="robots" content="noindex" />}
+        {sheet.card && <Card {...sheet.card} url={c.var.ctx.baseUrl + c.req.path} />}
         <meta name="referrer" content="no-referrer" />
         <title>{sheet.title}</title>
-        <link rel="icon" href="data:," />
+        <link rel="icon" href={ICON_PATH} type="image/svg+xml" />
         <style nonce={nonce}>{raw(styleOf(sheet.accentHex))}</style>
         {(sheet.scripts ?? []).map((source) => (
           <script type="module" src={source} nonce={nonce} />
@@ -60,7 +86,7 @@ export function sendPage(page: PageContext, sheet: Sheet, children: Child): Resp
       <body>
         <div class={`page ${sheet.layout}`}>
           {children}
-          <Footer {...page} />
+          <Footer {...page} hasLanguages={!sheet.isSite} />
         </div>
         {sheet.facts && (
           <script type="application/json" id="facts" nonce={nonce}>
@@ -70,38 +96,83 @@ export function sendPage(page: PageContext, sheet: Sheet, children: Child): Resp
       </body>
     </html>
   );
-  const headers = pageHeaders(c.var.ctx, { nonce, alsoConnectTo: sheet.alsoConnectTo ?? null });
+  const { ctx } = c.var;
+  const frameAncestors = sheet.isUnframed ? "'none'" : ctx.config.FRAME_ANCESTORS;
+  const headers = pageHeaders(ctx, { nonce, alsoConnectTo: sheet.alsoConnectTo ?? null, frameAncestors });
   if (sheet.retryAfterSeconds !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(sheet.retryAfterSeconds)));
   return c.body(`<!doctype html>${html}`, sheet.status ?? 200, { ...headers, 'Content-Language': locale });
 }
 
+/** Open Graph: the card of a link in a messenger. */
+const Card = ({ title, description, url }: NonNullable<Sheet['card']> & { url: string }) => (
+  <>
+    <meta name="description" content={description} />
+    <meta property="og:type" content="website" />
+    <meta property="og:title" content={title} />
+    <meta property="og:description" content={description} />
+    <meta property="og:url" content={url} />
+    <meta name="twitter:card" content="summary" />
+  </>
+);
+
+/** The page in other languages, and who runs this deployment. */
+function Footer({ hasLanguages, ...page }: PageContext & { hasLanguages: boolean }) {
+  const operator = operatorLinks(page);
+  return (
+    <footer>
+      {hasLanguages && <Languages {...page} />}
+      {operator.length > 0 && (
+        <ul class="operator">
+          {operator.map(({ name, href }) => (
+            <li>
+              <a href={href} rel="noopener noreferrer">
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </footer>
+  );
+}
+
+/** What the configuration says of the operator; a link that it does not name is left out. */
+function operatorLinks({ c, say }: PageContext): { name: string; href: string }[] {
+  const { OPERATOR_NAME, OPERATOR_URL, TERMS_URL, PRIVACY_URL, OPERATOR_CONTACT } = c.var.ctx.config;
+  const links: [string, string | undefined][] = [
+    [say('runBy', { name: OPERATOR_NAME ?? '' }), OPERATOR_NAME && OPERATOR_URL],
+    [say('terms'), TERMS_URL],
+    [say('privacy'), PRIVACY_URL],
+    [say('report'), OPERATOR_CONTACT],
+  ];
+  return links.flatMap(([name, href]) => (href ? [{ name, href }] : []));
+}
+
 /** The address of this page in another language: the rest of the address stays. */
-function Footer({ c, locale, say }: PageContext) {
+function Languages({ c, locale, say }: PageContext) {
   const linkTo = (other: Locale): string => {
     const url = new URL(c.req.url);
     url.searchParams.set('locale', other);
     return `${url.pathname}${url.search}`;
   };
   return (
-    <footer>
-      <nav aria-label={say('language')}>
-        <ul>
-          {LOCALE_NAMES.map((other) => (
-            <li>
-              {other === locale ? (
-                <span aria-current="true" lang={other}>
-                  {LOCALES[other].name}
-                </span>
-              ) : (
-                <a href={linkTo(other)} lang={other} hreflang={other}>
-                  {LOCALES[other].name}
-                </a>
-              )}
-            </li>
-          ))}
-        </ul>
-      </nav>
-    </footer>
+    <nav aria-label={say('language')}>
+      <ul>
+        {LOCALE_NAMES.map((other) => (
+          <li>
+            {other === locale ? (
+              <span aria-current="true" lang={other}>
+                {LOCALES[other]}
+              </span>
+            ) : (
+              <a href={linkTo(other)} lang={other} hreflang={other}>
+                {LOCALES[other]}
+              </a>
+            )}
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }
 

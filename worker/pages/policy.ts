@@ -5,9 +5,11 @@ export interface PagePolicy {
   nonce: string;
   /** Local development only: the node of the demo wallet. */
   alsoConnectTo: string | null;
+  /** Who may show the page in a frame, as the policy spells it. */
+  frameAncestors: string;
 }
 
-const policyOf = ({ nonce, alsoConnectTo }: PagePolicy, frameAncestors: string): string =>
+const policyOf = ({ nonce, alsoConnectTo, frameAncestors }: PagePolicy): string =>
   [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
@@ -23,8 +25,8 @@ export function pageHeaders(ctx: Ctx, policy: PagePolicy): Record<string, string
   const isSecure = ctx.baseUrl.startsWith('https:');
   return {
     'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': policyOf(policy, ctx.config.FRAME_ANCESTORS),
-    ...(ctx.config.FRAME_ANCESTORS === "'none'" ? { 'X-Frame-Options': 'DENY' } : {}),
+    'Content-Security-Policy': policyOf(policy),
+    ...(policy.frameAncestors === "'none'" ? { 'X-Frame-Options': 'DENY' } : {}),
     // Wallets open windows of their own; a page that opens ours may not reach into it.
     'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
     'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=()',

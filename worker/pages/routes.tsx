@@ -1,20 +1,27 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
-import type { PaymentSessionId, ReceiptId } from '#core/ids.ts';
+import { type IdentitySessionId, isAuthorizationId, type PaymentSessionId, type ReceiptId } from '#core/ids.ts';
+import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
+import { findAuthorization } from '#features/authorizations/store.ts';
+import { findIdentitySession } from '#features/checkout/buyer-identity/store.ts';
 import { getSessionListing } from '#features/checkout/sessions/session.ts';
-import { getListing } from '#features/products/product.ts';
+import { getActiveListing, getListing } from '#features/products/product.ts';
 import { hasSlug } from '#features/products/store.ts';
 import { getReceiptWithFate } from '#features/receipts/receipt.ts';
 import { hasReceipt } from '#features/receipts/store.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
-import { hitBucket } from '#platform/http/rate-limit.ts';
+import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
+import { sendDashboard, sendLetterLink, sendLogin } from './account/pages.tsx';
 import { sendCheckout } from './checkout/page.tsx';
+import { posterCode, sendPoster } from './checkout/print/poster.tsx';
 import { openPage, type PageContext, sendRefusal } from './document.tsx';
 import { sendReceipt } from './receipt/page.tsx';
+import { sendSubscription } from './subscribing/page.tsx';
+import { sendTestIdentity } from './test-identity.tsx';
 
-/** A person reads these: what goes wrong is a page too. A bug is the log's business and still ends in the one place. */
+/** Renders what goes wrong as a page, because a person reads it. A bug is thrown on, so that it is logged where every bug is. */
 async function presentPage(c: Context<AppEnv>, make: (page: PageContext) => Promise<Response>): Promise<Response> {
   const page = await openPage(c);
   try {
@@ -30,7 +37,7 @@ async function presentPage(c: Context<AppEnv>, make: (page: PageContext) => Prom
 const SLUG = /^[a-z0-9-]{1,80}$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36})$/;
+const PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36}|login|dashboard|verify-email|reset-password)$/;
 
 /** The longest address that is put right: one of a page, with a few slashes too many. */
 const PATH_MAX = 120;
@@ -54,9 +61,41 @@ pageRoutes.get('/p/:slug', (c) =>
     if (!SLUG.test(slug)) throw new ApiError('not_found');
     const ctx = await enterShard(c, ({ db }) => hasSlug(db, slug));
     const ps = c.req.query('ps');
-    if (ps === undefined) return sendCheckout(page, { listing: await getListing(ctx.db, slug) });
+    if (ps === undefined) return sendCheckout(page, ctx, { listing: await getListing(ctx.db, slug) });
     if (!UUID.test(ps)) throw new ApiError('not_found');
-    return sendCheckout(page, await getSessionListing(ctx, slug, ps as PaymentSessionId));
+    return sendCheckout(page, ctx, await getSessionListing(ctx, slug, ps as PaymentSessionId));
+  }),
+);
+
+/** What is on sale, as a code to print. 404 for what is not. */
+async function findOnSale(c: Context<AppEnv>) {
+  await hitBucket(c, 'payload', '');
+  const slug = c.req.param('slug') ?? '';
+  if (!SLUG.test(slug)) throw new ApiError('not_found');
+  const ctx = await enterShard(c, ({ db }) => hasSlug(db, slug));
+  return { ctx, listing: await getActiveListing(ctx.db, slug) };
+}
+pageRoutes.get('/p/:slug/qr', (c) =>
+  presentPage(c, async (page) => {
+    const { ctx, listing } = await findOnSale(c);
+    return sendPoster(page, ctx, listing);
+  }),
+);
+pageRoutes.get('/p/:slug/qr.svg', async (c) => {
+  const { ctx, listing } = await findOnSale(c);
+  return c.body(posterCode(ctx, listing), 200, { 'Content-Type': 'image/svg+xml', 'Content-Security-Policy': "default-src 'none'" });
+});
+
+/** Where the platform's own page would open: following the link is the step that a buyer takes there. */
+pageRoutes.get('/p/:slug/test-identity/:identity_session_id', (c) =>
+  presentPage(c, async (page) => {
+    await hitBucket(c, 'payload', '');
+    const sessionId = c.req.param('identity_session_id') as IdentitySessionId;
+    if (!UUID.test(sessionId)) throw new ApiError('not_found');
+    const shard = await enterShard(c, ({ db }) => findIdentitySession(db, sessionId));
+    const { identifyAtPage } = await import('#features/sandbox/page-identity.ts');
+    await identifyAtPage(shard, sessionId);
+    return sendTestIdentity(page);
   }),
 );
 
@@ -65,14 +104,36 @@ pageRoutes.get('/r/:receipt_id', (c) =>
     await hitBucket(c, 'receipt', '');
     const receiptId = c.req.param('receipt_id');
     if (!UUID.test(receiptId)) throw new ApiError('not_found');
-    const { receipt, isOrphaned } = await getReceiptWithFate(
-      await enterShard(c, ({ db }) => hasReceipt(db, receiptId as ReceiptId)),
-      receiptId as ReceiptId,
-    );
-    return sendReceipt(page, receipt, isOrphaned);
+    const ctx = await enterShard(c, ({ db }) => hasReceipt(db, receiptId as ReceiptId));
+    const { receipt, isOrphaned } = await getReceiptWithFate(ctx, receiptId as ReceiptId);
+    return sendReceipt(page, receipt, { isOrphaned, sellerDomain: await findVerifiedDomain(ctx.db, receipt.merchantId) });
   }),
 );
 
+pageRoutes.get('/s/:authorization_id', (c) =>
+  presentPage(c, async (page) => {
+    await hitBucket(c, 'receipt', '');
+    const authorizationId = c.req.param('authorization_id');
+    if (!isAuthorizationId(authorizationId)) throw new ApiError('not_found');
+    const { db } = await enterShard(c, (one) => findAuthorization(one.db, authorizationId));
+    const row = await findAuthorization(db, authorizationId);
+    if (row === null) throw new ApiError('not_found');
+    return sendSubscription(page, row);
+  }),
+);
+
+/** Where a merchant signs in and begins. What a page shows of an account its script asks for, with the session of the browser. */
+const ACCOUNT_PAGES = {
+  '/login': sendLogin,
+  '/dashboard': sendDashboard,
+  '/verify-email': sendLetterLink('verify'),
+  '/reset-password': sendLetterLink('reset'),
+};
+for (const [path, send] of Object.entries(ACCOUNT_PAGES)) {
+  pageRoutes.get(`${path}/*`, redirectToCanonical);
+  pageRoutes.get(path, underCeiling, (c) => presentPage(c, send));
+}
+
 /** Nothing else is below these two, and a page says so. */
-for (const path of ['/p', '/p/*', '/r', '/r/*'])
+for (const path of ['/p', '/p/*', '/r', '/r/*', '/s', '/s/*'])
   pageRoutes.get(path, (c) => presentPage(c, async () => Promise.reject(new ApiError('not_found'))));

@@ -1,10 +1,15 @@
 import type { z } from '@hono/zod-openapi';
 import type { PayoutBody } from '#features/accounts/payout.ts';
+import type { AuthorizationBody } from '#features/authorizations/resource.ts';
 import type { EntitlementBody } from '#features/entitlements/resource.ts';
 import type { MembershipBody } from '#features/memberships/resource.ts';
+import type { MeteredSessionResource } from '#features/metered/resource.ts';
+import type { RefundBody } from '#features/payments/refunds/resource.ts';
 import type { PaymentBody, UnmatchedBody } from '#features/payments/resource.ts';
 import type { ReceiptBody } from '#features/receipts/receipt.ts';
+import type { MessageBody, TicketBody } from '#features/support/resource.ts';
 import type { EndpointBody } from '#features/webhooks/resource.ts';
+import { CHECKOUT_RAILS } from '#rules/product-rails.ts';
 
 /** One story in examples: a product, its payment, what it bought, and who is told. Typed by the shapes they are examples of. */
 export const AT = '2026-11-21T09:00:00.000Z';
@@ -20,6 +25,8 @@ export const PRICE = { asset: 'USDC', amount: '5', base_units: '5000000' } as co
 
 export const created: z.infer<typeof PaymentBody> = {
   payment_id: PAYMENT,
+  kind: 'checkout',
+  rail_id: CHECKOUT_RAILS[0],
   product_id: PRODUCT,
   slug: 'forecasts-zi0els',
   status: 'PENDING_SIGNATURE',
@@ -38,12 +45,22 @@ export const created: z.infer<typeof PaymentBody> = {
 export const submitted = { ...created, status: 'PENDING_CONFIRMATION' as const, tx_signature: SIGNATURE, version: 2 };
 export const proof = { payer_wallet: BUYER, slot: 3563, block_time: AT, confirmed_at: AT, membership_id: MEMBERSHIP, receipt_id: RECEIPT };
 export const confirmed = { ...submitted, ...proof, status: 'CONFIRMED' as const, version: 3, poll_after_ms: null };
+/** Of a member who waits to be let in, and of one who was. */
+export const delivery: z.infer<typeof MembershipBody>['delivery'] = {
+  status: 'pending',
+  provider: 'telegram',
+  attempts: 0,
+  identity: { provider_user_id: '4711', username: 'ada' },
+};
+export const delivered: typeof delivery = { ...delivery, status: 'delivered', attempts: 1, delivered_at: AT };
+
 export const membership: z.infer<typeof MembershipBody> = {
   membership_id: MEMBERSHIP,
   product_id: PRODUCT,
   customer: { wallet_address: BUYER },
   status: 'active',
   paid_through: '2026-12-21T09:00:00.000Z',
+  expires_at: '2026-12-24T09:00:00.000Z',
   cancel_at_period_end: false,
   delivery: { status: 'not_required', attempts: 0 },
   last_payment_id: PAYMENT,
@@ -51,6 +68,22 @@ export const membership: z.infer<typeof MembershipBody> = {
   created_at: AT,
   updated_at: AT,
   version: 1,
+};
+export const subscription: z.infer<typeof AuthorizationBody> = {
+  authorization_id: 'nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5',
+  product_id: PRODUCT,
+  subscriber_wallet: BUYER,
+  plan_address: 'CB2wQxQxRkKcRr2Gq1xgzL7mP6vVn5c5UcgSCqYbxbqS',
+  subscription_address: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa',
+  status: 'active',
+  amount: PRICE,
+  period_hours: 720,
+  current_period_start: AT,
+  current_period_end: '2026-12-21T09:00:00.000Z',
+  paid_through: '2026-12-21T09:00:00.000Z',
+  last_collection: { at: AT, status: 'collected', tx_signature: SIGNATURE },
+  livemode: true,
+  version: 2,
 };
 export const receipt: z.infer<typeof ReceiptBody> = {
   receipt_id: RECEIPT,
@@ -89,6 +122,28 @@ export const unmatched: z.infer<typeof UnmatchedBody> = {
   reason: 'late',
   status: 'open',
 };
+export const refund: z.infer<typeof RefundBody> = {
+  amount: { asset: 'USDC', amount: '2.5', base_units: '2500000' },
+  tx_signature: SIGNATURE,
+  at: '2026-11-22T09:00:00.000Z',
+};
+export const ticket: z.infer<typeof TicketBody> = {
+  ticket_id: '01a1fc26-3e4f-7051-8c6d-7e8f9a0b1c2d',
+  subject: 'A payment is missing',
+  category: 'payment',
+  status: 'open',
+  payment_id: PAYMENT,
+  created_at: AT,
+  updated_at: AT,
+  last_message_at: AT,
+  livemode: true,
+};
+export const message: z.infer<typeof MessageBody> = {
+  message_id: '01a1fc26-4f50-7162-9d7e-8f9a0b1c2d3e',
+  author: 'merchant',
+  body: 'The buyer has paid: see the explorer.',
+  created_at: AT,
+};
 export const payout: z.infer<typeof PayoutBody> = { payout_wallet: SELLER, product_id: PRODUCT, by: 'person' };
 export const endpoint: z.infer<typeof EndpointBody> = {
   endpoint_id: '01a1fc25-2d3e-7f40-9b5c-6d7e8f9a0b1c',
@@ -103,6 +158,34 @@ export const endpoint: z.infer<typeof EndpointBody> = {
   livemode: true,
   created_at: AT,
   updated_at: AT,
+};
+
+const METERED_URL = 'https://pay.example.com/v1/access/metered-sessions/ms_01KAJ3V5Y7H2Q8M4N6P9R1S3T5';
+const usdc = (amount: string, units: string) => ({ asset: 'USDC' as const, amount, base_units: units });
+export const meteredSession: MeteredSessionResource = {
+  session_id: 'ms_01KAJ3V5Y7H2Q8M4N6P9R1S3T5',
+  status: 'open',
+  product_id: '01a1fc21-d414-7315-8bae-d95e4ff00293',
+  channel_id: 'CB2wQxQxRkKcRr2Gq1xgzL7mP6vVn5c5UcgSCqYbxbqS',
+  channel_program: 'CHNLxYvVA28MJP9PrFuDXccuoGXAx7jBacfLEkahyGsX',
+  authorize_url: `${METERED_URL}/authorize`,
+  deliveries_url: `${METERED_URL}/deliveries`,
+  commits_url: `${METERED_URL}/commits`,
+  cap: usdc('1', '1000000'),
+  deposit: usdc('1', '1000000'),
+  cumulative: usdc('0', '0'),
+  reserved: usdc('0', '0'),
+  settled: usdc('0', '0'),
+  min_voucher_delta: usdc('0.000001', '1'),
+  idle_timeout_seconds: 3600,
+  grace_period_seconds: 900,
+  payer: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ',
+  authorized_signer: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa',
+  expires_at: '2026-11-21T10:00:00.000Z',
+  livemode: true,
+  created_at: AT,
+  updated_at: AT,
+  version: 1,
 };
 
 export const entitlement: z.infer<typeof EntitlementBody> = {

@@ -1,14 +1,17 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { iso, MINUTE, SECOND } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
+import { listUnconfigured, UnconfiguredBody } from '#features/readiness/unconfigured.ts';
 import { isAlarming } from '#platform/chain/fee-payer.ts';
 import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
-import { type Ctx, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
-import { fullness, isStalled } from '#platform/db/vital-signs.ts';
+import { type Ctx, type Db, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
+import { fullness, isMailStalled, isStalled } from '#platform/db/vital-signs.ts';
 import { findFaults } from '#platform/http/configuration.ts';
 import { errors, orNull, router, Timestamp } from '#platform/http/openapi.ts';
+import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import { isPriceHealthy } from '#platform/providers/price.ts';
+import { isProcessorHealthy } from '#platform/providers/processor.ts';
 
 /** `not_configured`: this deployment has no such thing to ask. */
 const Check = z.enum(['ok', 'failing', 'not_configured']);
@@ -23,12 +26,14 @@ const HealthResponse = z
       rpc: Check,
       price_source: Check,
       processor: Check,
+      mail: Check.openapi({ description: 'failing: a letter has been due for half an hour; what the operator switched off is not.' }),
       configuration: Check.openapi({ description: 'failing: every other route answers 503 `misconfigured`.' }),
       fee_payer: Check.openapi({ description: 'failing: more left it within the last hour than the operator expects.' }),
     }),
     database_used: orNull(z.number()).openapi({
       description: 'How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer.',
     }),
+    not_configured: orNull(UnconfiguredBody).openapi({ description: 'null where the configuration as a whole is not sound.' }),
   })
   .openapi('HealthResponse');
 
@@ -38,7 +43,8 @@ const route = (path: '/health' | '/v1/health', operationId: string) =>
     path,
     operationId,
     tags: ['System'],
-    summary: 'Is the service well?',
+    summary: 'Get health',
+    description: 'Whether the service is well, and how what it depends on is.',
     request: {
       query: z.object({
         strict: z
@@ -66,21 +72,27 @@ const STALLED_MS = 30 * MINUTE;
 interface Outside {
   rpc: boolean | null;
   prices: boolean | null;
+  processor: boolean | null;
   /** True where all other routes are served. */
   isWhole: boolean;
+  /** This deployment sends letters. */
+  hasMail: boolean;
   /** null: this service pays no fees for buyers. */
   isFeeAlarming: ((spent: number) => boolean) | null;
+  notConfigured: Record<string, string[]> | null;
 }
 
 async function askOutside(ctx: Ctx): Promise<Outside> {
   const { chain, config, wallNow } = ctx;
-  const [rpc, prices, { columns, nodes }] = await Promise.all([
+  const [rpc, prices, processor, { columns, nodes }] = await Promise.all([
     chain.isHealthy(wallNow),
     hasPriceSource(config) ? isPriceHealthy(config, wallNow) : null,
+    config.PROCESSOR_API_KEY === undefined ? null : isProcessorHealthy(config.PROCESSOR_API_URL, config.PROCESSOR_API_KEY, wallNow),
     findFaults(ctx),
   ]);
   const isFeeAlarming = hasX402(config) ? (spent: number) => isAlarming(config, spent) : null;
-  return { rpc, prices, isWhole: columns.length + nodes.length === 0, isFeeAlarming };
+  const isWhole = columns.length + nodes.length === 0;
+  return { rpc, prices, processor, isWhole, hasMail: hasMail(ctx), isFeeAlarming, notConfigured: listUnconfigured(ctx) };
 }
 
 /** Who asks, and what time it is for them. */
@@ -89,6 +101,7 @@ type Asked = Pick<Ctx, 'env' | 'now' | 'wallNow'>;
 interface Waiting {
   stalled: number;
   lamportsSpent: number;
+  isMailStalled: boolean;
   fullness: ReturnType<typeof fullness>;
 }
 
@@ -101,14 +114,20 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
   if (known && wallNow < known.until) return known.waiting;
   try {
     const databases = databasesOf(env);
-    const isLate = isStalled({ now: now - STALLED_MS, wallNow: wallNow - STALLED_MS });
+    const before = { now: now - STALLED_MS, wallNow: wallNow - STALLED_MS };
+    const ask = (db: Db, mail: SQL) => db.run(sql`SELECT ${isStalled(before)} AS late, ${mail} AS mail`);
+    // Where migrations are behind there is nothing to read letters or fees from, and that is said by `configuration`.
     const [answers, spent] = await Promise.all([
-      Promise.all(databases.map(({ db }) => db.run(sql`SELECT ${isLate} AS n`))),
-      // Where migrations are behind there is nothing to read it from, and that is said by `configuration`.
+      Promise.all(databases.map(({ db }) => ask(db, isMailStalled(before.wallNow)).catch(() => ask(db, sql`0`)))),
       readLamportsSpent(databases[0].db, wallNow).catch(() => 0),
     ]);
-    const stalled = Math.max(...answers.map(({ results }) => (results as { n: number }[])[0]!.n));
-    const waiting = { stalled, lamportsSpent: spent, fullness: fullness(Math.max(...answers.map(({ meta }) => meta.size_after))) };
+    const signs = answers.map(({ results }) => (results as { late: number; mail: number }[])[0]!);
+    const waiting = {
+      stalled: Math.max(...signs.map(({ late }) => late)),
+      lamportsSpent: spent,
+      isMailStalled: signs.some(({ mail }) => mail === 1),
+      fullness: fullness(Math.max(...answers.map(({ meta }) => meta.size_after))),
+    };
     remembered.set(env, { until: wallNow + REMEMBERED_MS, waiting });
     return waiting;
   } catch {
@@ -116,14 +135,18 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
   }
 }
 
-async function checkHealth(ctx: Asked, asked: Promise<Outside>, isStrict: boolean) {
-  const [waiting, { rpc, prices, isWhole, isFeeAlarming }] = await Promise.all([readWaiting(ctx), asked]);
+async function checkHealth(ctx: Asked, asked: Promise<Outside>, { isStrict }: { isStrict: boolean }) {
+  const [waiting, { rpc, prices, processor, isWhole, hasMail, isFeeAlarming, notConfigured }] = await Promise.all([
+    readWaiting(ctx),
+    asked,
+  ]);
   const [database, queue] = [waiting !== null, waiting?.stalled === 0];
   const hasRoom = waiting?.fullness.isWarning === false;
   const feesAreWell = isFeeAlarming && waiting ? !isFeeAlarming(waiting.lamportsSpent) : null;
+  const mail = hasMail && waiting ? !waiting.isMailStalled : null;
   const word = (isWell: boolean | null): z.infer<typeof Check> => (isWell === null ? 'not_configured' : isWell ? 'ok' : 'failing');
   const health = {
-    status: [database, hasRoom, queue, rpc, isWhole, prices !== false, feesAreWell !== false].every(Boolean)
+    status: [database, hasRoom, queue, rpc, isWhole, ...[prices, processor, feesAreWell, mail].map((one) => one !== false)].every(Boolean)
       ? ('ok' as const)
       : ('degraded' as const),
     version: VERSION,
@@ -133,30 +156,40 @@ async function checkHealth(ctx: Asked, asked: Promise<Outside>, isStrict: boolea
       queue: word(queue),
       rpc: word(rpc),
       price_source: word(prices),
-      processor: word(null),
+      processor: word(processor),
+      mail: word(mail),
       configuration: word(isWhole),
       fee_payer: word(feesAreWell),
     },
     database_used: waiting?.fullness.used ?? null,
+    not_configured: notConfigured,
   };
   const isWell = isStrict ? health.status === 'ok' : database;
   return { health, status: isWell ? (200 as const) : (503 as const) };
 }
 
 /** Where the configuration is not sound only the database can be asked, and the answer is never better than degraded. */
-export async function unconfiguredHealth(env: Env, isStrict: boolean): Promise<Response> {
-  const nobody = Promise.resolve({ rpc: null, prices: null, isWhole: false, isFeeAlarming: null });
+export async function unconfiguredHealth(env: Env, options: { isStrict: boolean }): Promise<Response> {
+  const nobody = Promise.resolve({
+    rpc: null,
+    prices: null,
+    processor: null,
+    isWhole: false,
+    hasMail: false,
+    isFeeAlarming: null,
+    notConfigured: null,
+  });
   const now = Date.now();
-  const { health, status } = await checkHealth({ env, now, wallNow: now }, nobody, isStrict);
+  const { health, status } = await checkHealth({ env, now, wallNow: now }, nobody, options);
   return Response.json(health, { status });
 }
 
 export const healthRoutes = router()
   .openapi(route('/health', 'getHealth'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), c.req.valid('query').strict === '1');
+    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), { isStrict: c.req.valid('query').strict === '1' });
     return c.json(health, status);
   })
   .openapi(route('/v1/health', 'getHealthV1'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), c.req.valid('query').strict === '1');
+    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), { isStrict: c.req.valid('query').strict === '1' });
     return c.json(health, status);
   });

@@ -1,5 +1,5 @@
 /**
- * `/llms.txt`: the service for a reader who is a language model, by the habit of that name: a title, what it is, then links.
+ * The service for a reader who is a language model, by the habit of `/llms.txt`: a title, what it is, then links.
  * Every call in it is taken from the published document; one that is not there is not named. Prices come from the plans.
  * @module
  */
@@ -7,16 +7,22 @@
 import { IDEMPOTENCY_KEY } from '#core/limits.ts';
 import { PAID_PLANS, PLAN_DAYS, PLANS } from '#rules/plans.ts';
 import { operationsOf, type PublishedDocument } from './discovery.ts';
+import { operationText } from './reference/operation-text.ts';
+import { firstSale } from './site/guide.ts';
 
 interface Flow {
   title: string;
   words: string;
   calls: string[];
+  /** The flow's first call, whole. */
+  command?: (baseUrl: string) => string;
 }
 
 const FLOWS: Flow[] = [
   {
     title: 'Start as an agent, without a person',
+    command: (baseUrl) =>
+      `curl -sS --fail-with-body ${baseUrl}/v1/access/agent-bootstrap -H 'content-type: application/json' -d '{"agent_name":"Weather agent","plan":"starter"}'`,
     words:
       'The first call needs no credential and shows `setup_secret` and `sandbox_api_key` once. Every answer carries `next_actions`: calls ' +
       'to make with your own values in the place of `<…>`. A manifest is evaluated with findings; mend those of severity `error`. A live key ' +
@@ -31,9 +37,15 @@ const FLOWS: Flow[] = [
   {
     title: 'Buy a plan by x402',
     words:
-      'Call with `X-Svc-Setup-Secret`, a live key or a token (a sandbox key buys nothing): it answers 402 with PAYMENT-REQUIRED. Pay, and repeat it with PAYMENT-SIGNATURE. ' +
+      'Call with `X-Svc-Setup-Secret`, a live key or a token (with a sandbox key a test wallet pays, and the account keeps its plan): it answers 402 with PAYMENT-REQUIRED. Pay, and repeat it with PAYMENT-SIGNATURE. ' +
       '202 means that the outcome is not known yet: send the same payment again, never another.',
     calls: PAID_PLANS.map((plan) => `POST /v1/access/x402/activate/${plan}`),
+  },
+  {
+    title: 'Start as a person',
+    words: 'Register, make a key, create a product, and send buyers to its `checkout_url`. Keys are shown once.',
+    command: firstSale,
+    calls: ['POST /v1/auth/register', 'POST /v1/keys', 'POST /v1/products'],
   },
   {
     title: 'Set up a sale',
@@ -47,9 +59,12 @@ const FLOWS: Flow[] = [
   },
   {
     title: 'Sell by the request',
+    command: (baseUrl) =>
+      `curl -sS ${baseUrl}/v1/access/entitlements/consume -H "x-svc-key: $KEY" -H "idempotency-key: $(uuidgen)" -H 'content-type: application/json' -d '{"product_id":"…","customer":{"customer_ref":"user-42"}}'`,
     words:
       'Before billable work, consume a unit. 403 `entitlement_missing` or `subscription_expired` comes with a PAYMENT-REQUIRED header: answer ' +
-      '402 with it. When the buyer repeats the request with PAYMENT-SIGNATURE, settle it, and serve only once that succeeded.',
+      '402 with it. When the buyer repeats the request with PAYMENT-SIGNATURE, settle it, and serve only once that succeeded. In TypeScript `protect()` ' +
+      'of the SDK (folder `sdk` of the repository; for Hono, Express and fetch handlers) does all of it.',
     calls: ['POST /v1/access/entitlements/consume', 'POST /v1/access/x402/settle', 'POST /v1/access/entitlements/refund'],
   },
   {
@@ -75,32 +90,36 @@ const FLOWS: Flow[] = [
 
 const RULES = [
   'Amounts are `{asset, amount, base_units}`: decimal strings with their atomic units. More decimals than the asset has are refused.',
-  'Errors are `{detail, code, request_id, docs_url, retryable, meta}`. Branch on `code`, never on the text; every code is under `x-error-codes` of the OpenAPI document.',
+  'Errors are `{detail, code, request_id, docs_url, retryable, meta}`. Branch on `code`, never on the text; `docs_url` opens a page about it.',
   'Retry only what says `retryable: true`, after `Retry-After` seconds where it is there.',
   `Any write takes an \`Idempotency-Key\`, and some require it: ${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.max} visible ASCII characters, new for every request, the same for its repetitions. A repetition is byte-equal and carries \`Idempotent-Replayed: true\`. Sign-in, plans, the facilitator, an agent’s setup and the deletion of an account need none.`,
   'Never send a private key or a seed phrase: a body that holds one is refused.',
   'A sandbox key (`svc_test_`) never touches the chain. What it makes is invisible to a live key (`svc_live_`).',
 ];
 
-/** The place of an operation in the document, as a JSON pointer. */
-const pointer = (baseUrl: string, method: string, path: string): string =>
-  `${baseUrl}/v1/openapi.json#/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1')}/${method.toLowerCase()}`;
+/** Where one operation is described by itself, so that a reader who follows a link fetches one call and not all of them. */
+export const operationPath = (operationId: string): string => `/v1/docs/${operationId}.md`;
 
+const linkTo = (baseUrl: string, { method, path, operation }: ReturnType<typeof operationsOf>[number]): string =>
+  `- [${method} ${path}](${baseUrl}${operationPath(operation.operationId)}): ${operation.summary ?? ''}`;
+
+const head = [
+  '# Merchant payments and access on Solana',
+  '',
+  '> Sell access to a resource and be paid in USDC on Solana, straight to your own wallet. Agents set themselves up, buy their plan and sell by the request, without a person.',
+  '',
+];
+
+/** `/llms.txt`: the flows, each call a link to its own page. Short: what belongs to no flow is in `/llms-full.txt`. */
 export function llmsText(baseUrl: string, document: PublishedDocument): string {
   const operations = new Map(operationsOf(document).map((one) => [`${one.method} ${one.path}`, one]));
-  const link = (call: string): string[] => {
-    const found = operations.get(call);
-    return found ? [`- [${call}](${pointer(baseUrl, found.method, found.path)}): ${found.operation.summary ?? ''}`] : [];
-  };
-  const flows = FLOWS.flatMap(({ title, words, calls }) => {
-    const links = calls.flatMap(link);
-    return links.length === 0 ? [] : [`## ${title}`, '', words, '', ...links, ''];
+  const flows = FLOWS.flatMap(({ title, words, calls, command }) => {
+    const links = calls.flatMap((call) => (operations.has(call) ? [linkTo(baseUrl, operations.get(call)!)] : []));
+    const sample = command ? ['```sh', command(baseUrl), '```', ''] : [];
+    return links.length === 0 ? [] : [`## ${title}`, '', words, '', ...sample, ...links, ''];
   });
   return `${[
-    '# Merchant payments and access on Solana',
-    '',
-    '> Sell access to a resource and be paid in USDC on Solana, straight to your own wallet. Agents set themselves up, buy their plan and sell by the request, without a person.',
-    '',
+    ...head,
     ...flows,
     '## Plans',
     '',
@@ -118,12 +137,19 @@ export function llmsText(baseUrl: string, document: PublishedDocument): string {
     '',
     '## Documents',
     '',
-    `- [OpenAPI 3.1](${baseUrl}/v1/openapi.json): every operation, with \`x-payment-info\` where it costs money`,
-    `- [Reference](${baseUrl}/v1/docs): the same, to be read`,
+    `- [Every operation](${baseUrl}/llms-full.txt): with its fields, an example and its errors, as one text`,
+    `- [OpenAPI 3.1](${baseUrl}/v1/openapi.json): the same for programs, with \`x-payment-info\` where it costs money`,
+    `- [Error codes](${baseUrl}/docs/errors): what happened, why, and what to do`,
     `- [What can be bought](${baseUrl}/.well-known/x402): prices, networks and wallets`,
-    '',
-    '## Optional',
-    '',
-    ...[...operations.keys()].flatMap(link),
   ].join('\n')}\n`;
+}
+
+/** `/llms-full.txt`: the same, and every operation whole. */
+export const llmsFullText = (baseUrl: string, document: PublishedDocument): string =>
+  [llmsText(baseUrl, document), ...operationsOf(document).map((one) => operationText(document, one, baseUrl))].join('\n---\n\n');
+
+/** `/v1/docs/{operation}.md`; null where there is no such operation. */
+export function operationPage(baseUrl: string, document: PublishedDocument, operationId: string): string | null {
+  const found = operationsOf(document).find(({ operation }) => operation.operationId === operationId);
+  return found ? operationText(document, found, baseUrl) : null;
 }

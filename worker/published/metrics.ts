@@ -106,9 +106,12 @@ const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown
   value: audits.reduce((sum, audit) => sum + audit[figure], 0),
 });
 
-/** Attempts of webhooks are due by wall time, everything else by business time. */
+/** Attempts of webhooks and letters are due by wall time, everything else by business time. */
 const waitingSamples = ({ now, wallNow }: Ctx, waiting: VitalSigns['waiting']) =>
-  Object.entries(waiting).map(([queue, at]) => ({ labels: { queue }, value: secondsSince(at, queue === 'webhook' ? wallNow : now) }));
+  Object.entries(waiting).map(([queue, at]) => ({
+    labels: { queue },
+    value: secondsSince(at, queue === 'webhook' || queue === 'mail' ? wallNow : now),
+  }));
 
 /** Of all databases together: each has its own queues, its own audit and its own seals; what the fee payer spent is in the first. */
 async function readAll(ctx: Ctx) {

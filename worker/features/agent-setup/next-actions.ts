@@ -58,7 +58,7 @@ const submitAction = ({ setupIntentId, status }: Stage): NextAction => ({
   body: { ...SECRET, manifest_version: '1', name: '<name of what you sell>' },
 });
 
-const approveAction = ({ setupIntentId }: Stage, live: boolean): NextAction => ({
+const approveAction = ({ setupIntentId }: Stage, { live }: { live: boolean }): NextAction => ({
   action: live ? 'issue_live_key' : 'approve',
   method: 'POST',
   path: `${BOOTSTRAP}/${setupIntentId}/approve`,
@@ -71,7 +71,7 @@ const approveAction = ({ setupIntentId }: Stage, live: boolean): NextAction => (
 /** A live key needs a manifest that was judged by what live mode asks for. */
 const goLiveAction = (stage: Stage): NextAction =>
   stage.manifest?.live_requested === true
-    ? approveAction(stage, true)
+    ? approveAction(stage, { live: true })
     : {
         action: 'request_live',
         method: 'POST',
@@ -174,7 +174,7 @@ export function nextActionsOf(stage: Stage): NextAction[] {
     case 'ready':
       return isPaid
         ? [goLiveAction(stage), trySandboxActions]
-        : [...activateActions(stage), approveAction(stage, false), trySandboxActions];
+        : [...activateActions(stage), approveAction(stage, { live: false }), trySandboxActions];
     case 'approved':
       if (stage.hasLiveKey) return settleActions(stage);
       return isPaid ? [goLiveAction(stage), trySandboxActions] : [...activateActions(stage), trySandboxActions];

@@ -34,7 +34,7 @@ const create = createRoute({
   path: '/access/agent-bootstrap',
   operationId: 'createSetupIntent',
   tags,
-  summary: 'Start as an agent: an account, a sandbox key, and the way to a live one',
+  summary: 'Begin a setup',
   description:
     `Needs no credential. \`setup_secret\` and \`sandbox_api_key\` are shown once, here. The setup ends after ${LIFE.setupHours} hours unless a plan is ` +
     'activated with its secret; a payment that is on its way by then is waited for. Follow `next_actions`.',
@@ -48,7 +48,7 @@ const status = createRoute({
   path: `${path}/status`,
   operationId: 'getSetupIntent',
   tags,
-  summary: 'How a setup stands, and what to do next',
+  summary: 'Get a setup',
   description: GUESSES,
   middleware: [publicBucket('status', perSetup), countWrongSecrets] as const,
   request: { params, ...jsonBody(z.object(secret).openapi('SetupIntentStatusRequest', { example: SECRET_EXAMPLE })) },
@@ -63,7 +63,7 @@ const manifest = createRoute({
   path: `${path}/manifest`,
   operationId: 'putSetupManifest',
   tags,
-  summary: 'Say what you sell, and have it evaluated with findings to act on',
+  summary: 'Send a manifest',
   description:
     'Replaces the manifest before it, until the setup is approved; from then on only one that asks for live mode where the one before did ' +
     'not, and meets its rules. Findings of severity `error` send it back (`changes_required`); without ' +
@@ -100,7 +100,7 @@ const approve = createRoute({
   path: `${path}/approve`,
   operationId: 'approveSetupIntent',
   tags,
-  summary: 'Approve a ready manifest, with a live key where a plan is active',
+  summary: 'Approve a setup',
   description:
     'A live key needs a plan, and a manifest with `live_requested: true`. It is shown once. Asked for again while one is active it is 409 `state_conflict`; name that one in `replace_live_key_id` to ' +
     'revoke it and have another, or alone to only revoke it. Nothing of the manifest is applied by this: `next_actions` has the calls that do, each by itself. ' +

@@ -7,12 +7,11 @@ import { announceAccount, planAgentAccount } from '#features/accounts/agent-acco
 import { requireActive } from '#features/accounts/auth/sign-in.ts';
 import { wouldNeedSignIn } from '#features/accounts/payout.ts';
 import { targetRules } from '#features/webhooks/endpoints/endpoint.ts';
-import { feePayersOf } from '#platform/chain/fee-payer.ts';
-import { accountAt } from '#platform/chain/payees.ts';
-import { type Ctx, hasX402, type Shard } from '#platform/context.ts';
+import { accountAt, ownKeysOf } from '#platform/chain/payees.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, commitNew, transact, unchanged } from '#platform/db/commit.ts';
 import type { SetupIntent } from '#platform/db/tables/setups.ts';
-import { type PlanName, planAt, planRank } from '#rules/plans.ts';
+import { higherPlan, type PlanName, planAt } from '#rules/plans.ts';
 import { servedRails } from '#rules/product-rails.ts';
 import type { SetupStatus } from '#rules/states.ts';
 import { parseWallet } from '#solana/assets.ts';
@@ -139,14 +138,10 @@ function factsOf(ctx: Ctx, { intent, account }: SetupState): Omit<ManifestFacts,
   return {
     target: targetRules(ctx),
     availableRails: servedRails(config),
-    ownWallets: [treasury, fees, config.SERVICE_REFERENCE, ...(hasX402(config) ? feePayersOf(config).addresses : [])].filter(
-      (wallet) => wallet !== undefined,
-    ),
+    ownWallets: [treasury, fees, ...ownKeysOf(config)].filter((wallet) => wallet !== undefined),
     plan: higherPlan(intent.plan ?? 'free', planAt(account, now)),
   };
 }
-
-const higherPlan = (one: PlanName, other: PlanName): PlanName => (planRank(one) > planRank(other) ? one : other);
 
 /** Only the chain can tell some accounts from a wallet. It is asked for addresses alone, never for a URL. */
 async function lookAtPayout(ctx: Ctx, { payout }: Manifest): Promise<ManifestFacts['payoutAccount']> {

@@ -105,7 +105,10 @@ export type PendingPayment = Awaited<ReturnType<typeof listPendingPayments>>[num
 
 /** Refuse the end of a setup whose account holds a paid plan, or whose payment is on its way. */
 export const vetoWhilePaid = (ctx: Shard, accountId: AccountId): Write[] => [
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM settlements WHERE status = 'pending' AND merchant_id = ${accountId} AND purpose = 'activation')`),
+  vetoIf(
+    ctx,
+    sql`EXISTS (SELECT 1 FROM settlements WHERE status = 'pending' AND merchant_id = ${accountId} AND purpose = 'activation' AND livemode = 1)`,
+  ),
   vetoIf(
     ctx,
     sql`EXISTS (SELECT 1 FROM accounts WHERE id = ${accountId} AND plan <> 'free' AND (plan_through IS NULL OR plan_through > ${ctx.now}))`,

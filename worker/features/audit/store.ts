@@ -43,7 +43,7 @@ async function around<T>(page: (from: string, limit: number) => Promise<T[]>, pl
 /** How many claims are read to find final ones. */
 const CLAIMS_MAX = 300;
 /** Claims of payments of merchants; what else is claimed has no payment row. */
-const PAYMENT_KINDS = ['checkout', 'x402'] as const;
+const PAYMENT_KINDS = ['checkout', 'x402', 'metered', 'subscription'] as const;
 
 /** Final payments whose transactions follow `place` in the order of signatures, which is random; each with what is recorded of it. */
 export async function samplePayments(db: Db, place: string, count: number) {

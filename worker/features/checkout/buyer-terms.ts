@@ -3,7 +3,7 @@ import type { Asset } from '#core/money.ts';
 import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import type { PaymentTerms, ProvenIdentity } from '#rules/payment-terms.ts';
-import { acceptedAssetsOf, checkoutRailOf } from '#rules/product-rails.ts';
+import { acceptedAssetsOf, checkoutRailIn } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 
 /** What a buyer says of themselves, as far as the merchant's server may know better. */
@@ -21,18 +21,24 @@ export const withHandoff = <T extends StatedBuyer>(input: T, handoff: Handoff): 
   walletAddress: input.walletAddress ?? handoff.walletAddress ?? undefined,
 });
 
+/** What is settled with a buyer before the payment begins; what is sold, and at which rate, is said by the product and the quote. */
+export type BuyerTerms = Pick<
+  PaymentTerms,
+  'successUrl' | 'locale' | 'isRefTrusted' | 'identity' | 'identitySessionId' | 'handoffId' | 'authorizationId' | 'metadata'
+>;
+
 /**
  * The terms of a payment with what is known of its buyer, who alone it is sold to. What the payment session of the
  * merchant's server says goes before what its hand-off says.
  */
 export const buyerTerms = (
-  terms: PaymentTerms,
+  terms: BuyerTerms,
   known: {
     identity: ProvenIdentity | null;
     handoff: Handoff | null;
     session: Pick<PaymentSession, 'customerRef' | 'successUrl' | 'metadata'> | null;
   },
-): PaymentTerms => {
+): BuyerTerms => {
   const { identity, handoff, session } = known;
   const metadata = Object.keys(session?.metadata ?? {}).length > 0 ? session!.metadata : handoff?.metadata;
   return {
@@ -58,7 +64,7 @@ export function requireTrusted({ trustedCustomerRef }: Product, claimed: string 
 /** The rail of the asset a buyer wants to pay in: that of the price, or another the merchant takes. 422. */
 export function requireRail(product: Product, wanted: Asset): RailId {
   const accepted = acceptedAssetsOf(product);
-  if (accepted.includes(wanted)) return checkoutRailOf(wanted);
+  if (accepted.includes(wanted)) return checkoutRailIn(product, wanted);
   const problem = { loc: ['body', 'asset'], msg: `This product is sold for ${accepted.join(' or ')}`, type: 'invalid_value' };
   throw new ApiError('validation_error', { problems: [problem] });
 }

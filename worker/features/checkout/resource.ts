@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { ASSETS, DECIMALS, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
+import { SubscribingBody, toSubscribingResource } from '#features/authorizations/steps.ts';
 import { memoOf, PriceQuoteBody, pollAfterMs, priceOf, toQuoteResource } from '#features/payments/resource.ts';
 import type { Ctx } from '#platform/context.ts';
 import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
-import type { Checkout } from './connect.ts';
+import type { Checkout } from './prepare-checkout.ts';
 import { solanaPayUrl } from './prepare-transaction.ts';
 
 export const ConnectResponse = z
@@ -23,12 +24,13 @@ export const ConnectResponse = z
     mint: z.string().optional(),
     decimals: z.int(),
     references: z.array(z.string()),
-    solana_pay_url: z.string(),
+    solana_pay_url: z.string().optional().openapi({ description: 'Absent of what renews itself: its buyer signs `subscription.steps`.' }),
     transaction: z
       .string()
       .optional()
       .openapi({ description: 'Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction.' }),
     last_valid_block_height: z.int().optional(),
+    subscription: SubscribingBody.optional().openapi({ description: 'Of what renews itself.' }),
     price_quote: PriceQuoteBody.optional(),
     expires_at: Timestamp,
     status_url: z.string(),
@@ -36,7 +38,7 @@ export const ConnectResponse = z
   })
   .openapi('ConnectResponse');
 
-export function toConnectResource(ctx: Ctx, { payment, prepared }: Checkout): z.infer<typeof ConnectResponse> {
+export function toConnectResource(ctx: Ctx, { payment, prepared, subscribing }: Checkout): z.infer<typeof ConnectResponse> {
   return {
     payment_id: payment.id,
     status: payment.status === 'PENDING_CONFIRMATION' ? payment.status : 'PENDING_SIGNATURE',
@@ -51,7 +53,7 @@ export function toConnectResource(ctx: Ctx, { payment, prepared }: Checkout): z.
     ...given('mint', payment.mint || null),
     decimals: DECIMALS[payment.asset],
     references: [payment.reference, ctx.config.SERVICE_REFERENCE],
-    solana_pay_url: solanaPayUrl(ctx, payment),
+    ...(subscribing ? { subscription: toSubscribingResource(subscribing) } : { solana_pay_url: solanaPayUrl(ctx, payment) }),
     ...(prepared ? { transaction: prepared.transaction, last_valid_block_height: Number(prepared.lastValidBlockHeight) } : {}),
     ...given('price_quote', payment.terms.quote ? toQuoteResource(payment.terms.quote, payment) : null),
     expires_at: iso(payment.expiresAt),

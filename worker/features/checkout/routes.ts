@@ -8,10 +8,12 @@ import type { IdentityRequirement } from '#features/payments/required-identity.t
 import { missingIdentity } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment, hasPayment } from '#features/payments/store.ts';
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
-import { findActiveListing } from '#features/products/store.ts';
+import { slugParam } from '#features/products/resource.ts';
+import { hasSlug } from '#features/products/store.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
+import type { Keep } from '#platform/db/once.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { ICON_PATH } from '#platform/http/icon.ts';
 import {
@@ -26,8 +28,11 @@ import { errors, idOf, idParam, jsonBody, ok, optionalJsonBody, protocolBodyErro
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
-import { type Checkout, type Connect, connectBuyer, type IdentityNeeded, requireBuyer } from './connect.ts';
+import { type Connect, connectBuyer, type IdentityNeeded } from './connect.ts';
+import { requireBuyer } from './plan-payment.ts';
+import type { Checkout } from './prepare-checkout.ts';
 import { prepareTransaction } from './prepare-transaction.ts';
+import { replacePayment } from './replace.ts';
 import { ConnectResponse, toConnectResource } from './resource.ts';
 import { connectInSession } from './sessions/session.ts';
 
@@ -69,6 +74,14 @@ const ConnectRequest = z
     payment_session_id: idOf<PaymentSessionId>()
       .optional()
       .openapi({ description: 'From POST /v1/access/payment-sessions: its price, customer and success URL win, and it is paid once.' }),
+    replaces_payment_id: idOf<PaymentId>()
+      .optional()
+      .openapi({
+        description:
+          'A payment of this product that nobody has signed: it fails (`replaced`), and the answer is another in its place, in `asset` or with its ' +
+          'time anew. Price, customer, identity, session and hand-off are those of it, whatever else is said here. Money that comes for it all ' +
+          'the same is unmatched. 409 `in_flight` while a transaction of it may land.',
+      }),
   })
   .openapi('ConnectRequest');
 
@@ -84,19 +97,14 @@ const connect = createRoute({
   path: '/products/p/{slug}/connect',
   operationId: 'connectBuyer',
   tags: ['Checkout'],
-  summary: 'Start a checkout session',
+  summary: 'Start a checkout',
   description:
     'Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session ' +
     'with a payment under way returns that one, in the asset it was begun in, whichever is asked for.',
   middleware: [publicBucket('connect', (c) => c.req.param('slug') ?? ''), checkIdempotencyKey] as const,
   request: {
     headers: OptionalIdempotencyHeader,
-    params: z.object({
-      slug: z
-        .string()
-        .max(80)
-        .openapi({ param: { name: 'slug', in: 'path' } }),
-    }),
+    params: slugParam,
     ...optionalJsonBody(ConnectRequest),
   },
   responses: {
@@ -107,6 +115,7 @@ const connect = createRoute({
       'not_found',
       'setup_not_ready',
       'state_conflict',
+      'payment_failed',
       'session_expired',
       'handoff_expired',
       'identity_expired',
@@ -128,7 +137,8 @@ const solanaPayLabel = createRoute({
   path: '/pay/{payment_id}/solana-pay',
   operationId: 'getSolanaPay',
   tags: ['Checkout'],
-  summary: 'Solana Pay transaction request: who asks',
+  summary: 'Get a Solana Pay label',
+  description: 'Solana Pay transaction request: who asks.',
   middleware: publicBucket('status', (c) => c.req.param('payment_id') ?? ''),
   request: { params },
   responses: {
@@ -143,7 +153,8 @@ const solanaPay = createRoute({
   path: '/pay/{payment_id}/solana-pay',
   operationId: 'postSolanaPay',
   tags: ['Checkout'],
-  summary: 'Solana Pay transaction request: the transaction to sign',
+  summary: 'Make a Solana Pay transaction',
+  description: 'Solana Pay transaction request: the transaction to sign.',
   middleware: publicBucket('confirm', (c) => c.req.param('payment_id') ?? ''),
   request: { params, ...jsonBody(SolanaPayRequest) },
   responses: {
@@ -170,14 +181,25 @@ function requireOpen(ctx: Ctx, asked: IdentityRequirement): void {
   if (payment.status === 'CONFIRMED')
     throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
   if (ctx.now > payment.expiresAt) throw new ApiError('session_expired');
+  if (payment.terms.authorizationId !== undefined)
+    throw new ApiError('state_conflict', { detail: 'What renews itself is not paid by a transfer.', meta: { reason: 'subscription' } });
   const unidentified = missingIdentity(asked);
   if (unidentified) throw unidentified;
 }
 
 export const checkoutRoutes = router()
   .openapi(connect, async (c) => {
-    const { wallet_address, customer_ref, email, asset, locale, handoff_token, identity_session_id, payment_session_id } =
-      c.req.valid('json');
+    const {
+      wallet_address,
+      customer_ref,
+      email,
+      asset,
+      locale,
+      handoff_token,
+      identity_session_id,
+      payment_session_id,
+      replaces_payment_id,
+    } = c.req.valid('json');
     const { slug } = c.req.valid('param');
     const buyer: Connect = {
       slug,
@@ -189,16 +211,17 @@ export const checkoutRoutes = router()
       handoffToken: handoff_token,
       identitySessionId: identity_session_id,
     };
-    const ctx = await enterShard(c, ({ db }) => findActiveListing(db, slug));
+    const ctx = await enterShard(c, ({ db }) => hasSlug(db, slug));
     // Nothing was begun where a buyer has to show who they are first.
     const present = (checkout: Checkout | IdentityNeeded): Answer =>
       'provider' in checkout
         ? { status: 200, body: { identity: { required: true, provider: checkout.provider } }, isFinished: false }
         : { status: 200, body: toConnectResource(ctx, checkout) };
-    const answer = payment_session_id
-      ? await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id), present)
-      : await answerOnce<Checkout | IdentityNeeded>(c, (keep) => connectBuyer(ctx, buyer, keep), present);
-    return sendStored(c, answer);
+    if (payment_session_id && !replaces_payment_id)
+      return sendStored(c, await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id), present));
+    const begin = (keep: Keep<Checkout>) =>
+      replaces_payment_id ? replacePayment(ctx, buyer, replaces_payment_id, keep) : connectBuyer(ctx, buyer, keep);
+    return sendStored(c, await answerOnce<Checkout | IdentityNeeded>(c, begin, present));
   })
   .openapi(solanaPayLabel, async (c) => {
     const paymentId = c.req.valid('param').payment_id;

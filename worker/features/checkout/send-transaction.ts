@@ -13,6 +13,8 @@ import { transact, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { checkPreparedTransaction } from '#solana/checkout-transaction.ts';
 import { termsOf } from './prepare-transaction.ts';
+import { isSubscribing } from './subscribing/follow.ts';
+import { sendStep } from './subscribing/send-step.ts';
 
 /**
  * Broadcasts a buyer's signed transaction: it must be the one we prepared. Its signature is kept before it goes out, so a
@@ -27,19 +29,22 @@ export async function sendTransaction(
   const { payment } = known;
   requireViewer(payment, viewer);
   const ctx = await inMode(shard, payment);
+  if (isSubscribing(payment)) return sendStep(ctx, known, base64.decode(wire));
   const checked = checkPreparedTransaction(base64.decode(wire), termsOf(ctx, payment));
-  if (!checked.ok) throw new ApiError('payment_mismatch', { meta: { reason: checked.reason } });
-  const txSignature = checked.value.signature;
   if (payment.status === 'CONFIRMED') {
-    if (payment.txSignature === txSignature) return { payment, txSignature };
+    if (checked.ok && payment.txSignature === checked.value.signature) return { payment, txSignature: payment.txSignature };
     throw new ApiError('payment_transaction_conflict');
   }
   if (payment.status === 'FAILED') throw failureOf(payment);
+  if (!checked.ok) throw new ApiError('payment_mismatch', { meta: { reason: checked.reason } });
+  const txSignature = checked.value.signature;
   if (ctx.now > sendableUntil(payment)) throw new ApiError('session_expired');
   const unidentified = missingIdentity(known);
   if (unidentified) throw unidentified;
 
-  const { candidate, isNew } = await rememberSent(ctx, paymentId, txSignature);
+  const { candidate, isNew, isSent } = await rememberSent(ctx, paymentId, txSignature);
+  // Replaced or ended since it was read: what goes out now would pay nothing.
+  if (!isSent) throw failureOf(await getPayment(ctx, paymentId));
   const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));
   // A refusal is about this request alone: another that brought the same bytes may have delivered them.
   if (broadcast.kind === 'rejected' && isNew && (await dropRefused(ctx.db, candidate)))

@@ -1,7 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { PaymentId } from '#core/ids.ts';
+import { transactionErrors } from '#features/payments/confirm/verdict.ts';
 import { PaymentBody, toPaymentResource } from '#features/payments/resource.ts';
 import { hasPayment } from '#features/payments/store.ts';
+import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
+import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors } from '#platform/http/callers.ts';
 import { answerLeased, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
 import { idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
@@ -13,32 +16,20 @@ const send = createRoute({
   path: '/payments/{payment_id}/transaction',
   operationId: 'sendTransaction',
   tags: ['Payments'],
-  summary: 'Broadcast the signed transaction through us',
+  summary: 'Send a signed transaction',
   description:
-    'It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. ' +
+    'It must be the transaction that connect prepared, or a step of a subscription, signed. We keep its signature before it goes out, so closing the page loses nothing. ' +
     'While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.',
   ...keyedViewerRoute('confirm', (c) => c.req.param('payment_id') ?? ''),
   request: {
     headers: OptionalIdempotencyHeader,
     params: idParam('payment_id', idOf<PaymentId>()),
     query: z.object(ModeQuery),
-    ...jsonBody(z.object({ transaction: z.base64().min(1).max(4096) }).openapi('SendTransactionRequest')),
+    ...jsonBody(z.object({ transaction: WireTransaction }).openapi('SendTransactionRequest')),
   },
   responses: {
     ...ok(z.object({ payment: PaymentBody, tx_signature: z.string() }).openapi('SendTransactionResponse')),
-    ...publicBodyErrors(
-      ...viewerErrors,
-      ...optionalKeyErrors,
-      'not_found',
-      'payment_transaction_conflict',
-      'state_conflict',
-      'setup_not_ready',
-      'payment_failed',
-      'session_expired',
-      'payment_mismatch',
-      'identity_verification_required',
-      'rate_limited',
-    ),
+    ...publicBodyErrors(...viewerErrors, ...optionalKeyErrors, ...transactionErrors, 'state_conflict', 'rpc_unavailable'),
   },
 });
 
@@ -53,6 +44,7 @@ export const sendRoutes = router().openapi(send, async (c) => {
       status: 200,
       body: { payment: toPaymentResource(ctx, payment, viewer ? 'merchant' : 'buyer'), tx_signature: txSignature },
     }),
+    { keepMs: MONEY_KEEP_MS },
   );
   return sendStored(c, answer);
 });

@@ -1,18 +1,17 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { PaymentId, ProductId } from '#core/ids.ts';
-import { OWN_NAME_MAX } from '#core/limits.ts';
+import type { PaymentId } from '#core/ids.ts';
 import { type Receipt, ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
+import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
-import { PAYMENT } from '#rules/states.ts';
 import { claimReceipt } from './claim-receipt.ts';
+import { FilterQuery, filterOf } from './list/filter.ts';
+import { listPayments } from './list/store.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
-import { TxSignature } from './routes.ts';
-import { listPayments } from './store.ts';
 import { listUnmatchedOf } from './unmatched/store.ts';
 import { acceptUnmatched } from './unmatched/unmatched.ts';
 
@@ -21,15 +20,13 @@ const list = createRoute({
   path: '/payments',
   operationId: 'listPayments',
   tags: ['Payments'],
-  summary: 'Payments, newest first, with money that missed its session',
+  summary: 'List payments',
+  description: 'Payments, newest first, with money that missed its session.',
   ...merchantRoute('read'),
   request: {
     query: z.object({
       ...PageQuery,
-      status: z.enum(PAYMENT.states).optional(),
-      product_id: idOf<ProductId>().optional(),
-      customer_ref: z.string().max(OWN_NAME_MAX).optional(),
-      wallet: z.string().max(64).optional().openapi({ description: 'The wallet that paid.' }),
+      ...FilterQuery,
       ...ModeQuery,
     }),
   },
@@ -41,7 +38,7 @@ const accept = createRoute({
   path: '/payments/{payment_id}/accept-unmatched',
   operationId: 'acceptUnmatched',
   tags: ['Payments'],
-  summary: 'Take money that missed its session: a new confirmed payment',
+  summary: 'Accept unmatched money',
   description:
     'For a late, short or second payment of this session, or one of a buyer who did not show who they are. A second time the answer is the ' +
     'same. Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
@@ -60,7 +57,7 @@ const receipt = createRoute({
   path: '/receipt',
   operationId: 'claimReceipt',
   tags: ['Receipts'],
-  summary: 'The receipt of a transaction that paid you',
+  summary: 'Claim a receipt',
   description: 'Idempotent: one transaction, one receipt. An open payment it pays is confirmed first.',
   ...writeRoute,
   request: {
@@ -85,9 +82,9 @@ const receipt = createRoute({
 export const merchantPaymentRoutes = router()
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
-    const { status, product_id: productId, customer_ref: customerRef, wallet, ...query } = c.req.valid('query');
+    const query = c.req.valid('query');
     const page = pageRequest(query);
-    const found = await listPayments(ctx, { status, productId, customerRef, wallet }, page);
+    const found = await listPayments(ctx, filterOf(query), page);
     const paymentIds = found.items.map(({ id }) => id);
     const unmatched = Map.groupBy(await listUnmatchedOf(ctx.db, ctx.merchantId, paymentIds), ({ paymentId }) => paymentId);
     return c.json(

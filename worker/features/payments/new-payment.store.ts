@@ -17,6 +17,8 @@ export const UNPAID = {
   finalizedAt: null,
   orphanSuspectedAt: null,
   orphanedAt: null,
+  refunds: null,
+  accessRevokedAt: null,
   isKept: false,
 } satisfies Partial<Payment>;
 

@@ -19,7 +19,7 @@ export function requireViewer(payment: Payment, viewer: Tenant | null): void {
 
 /** What the chain must show for this payment to count. Whether it is on time is decided by its block time, not by our clock. */
 export const expectationOf = (payment: Payment): Expectation => ({
-  memo: memoOf(payment),
+  memo: payment.terms.isOwnersCollection ? null : memoOf(payment),
   mint: payment.mint,
   destination: payment.recipientAta,
   priceUnits: payment.priceAmount,
@@ -86,6 +86,12 @@ export const planCreate = (ctx: Shard, payment: Payment): Change<Payment> => ({
 /** A transaction exists, though nothing is proven yet: the signature may still be replaced by a verified one. */
 export function planSubmit(ctx: Shard, payment: Payment, txSignature: string): Change<Payment> {
   const { after, event } = stepPayment(ctx, payment, 'submit', { txSignature });
+  return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
+}
+
+/** The buyer has signed for the service to collect it, and no transaction that pays it exists yet. */
+export function planWaiting(ctx: Shard, payment: Payment): Change<Payment> {
+  const { after, event } = stepPayment(ctx, payment, 'submit', {});
   return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
 }
 

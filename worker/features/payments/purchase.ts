@@ -1,11 +1,12 @@
 import { storyOf } from '#core/errors.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
-import { planMembership } from '#features/memberships/membership.ts';
-import { planReceipt, type Receipt } from '#features/receipts/receipt.ts';
+import { type Purchase, planMembership } from '#features/memberships/membership.ts';
+import { planReceipt, type Receipt, type ReceiptFacts } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
+import { boughtPlaceOf } from '#rules/members/placement.ts';
 import { memoOf } from './resource.ts';
 
 /** What the chain proved about a payment: the facts that receipt and membership rest on. */
@@ -26,6 +27,7 @@ export function planPurchase(
   merchantName: string,
   held: Membership[],
   proof: Proof,
+  subscription: Purchase['subscription'] = null,
 ): Change<{ membership: Membership; receipt: Receipt }> {
   const { payer: payerWallet } = proof;
   const existing = held.find(({ customerKey }) => payment.customerRef !== null || customerKey === `wallet:${payerWallet}`) ?? null;
@@ -33,8 +35,11 @@ export function planPurchase(
     ...payment,
     paymentId: payment.id,
     payerWallet,
-    isClaim: payment.customerRef !== null && payment.terms.isRefTrusted !== true,
     accessPeriodDays: payment.terms.accessPeriodDays,
+    graceHours: payment.terms.graceHours ?? null,
+    periodEndsAt: payment.terms.periodEndsAt,
+    ...boughtPlaceOf(payment),
+    subscription,
   });
   const receipt = planReceipt(ctx, payment.id, {
     txSignature: proof.txSignature,
@@ -48,14 +53,20 @@ export function planPurchase(
     productId: payment.productId,
     productName: payment.terms.productName,
     merchant: { accountId: payment.merchantId, displayName: merchantName },
-    memo: memoOf(payment),
+    memo: payment.terms.isOwnersCollection ? '' : memoOf(payment),
     livemode: payment.livemode,
+    quote: quoteOf(payment),
   });
   return {
     events: [...membership.events, ...receipt.events],
     writes: [...membership.writes, ...receipt.writes],
     result: { membership: membership.result, receipt: receipt.result },
   };
+}
+
+/** What its price was before it was converted, where that is known. */
+function quoteOf({ terms: { quote } }: Payment): ReceiptFacts['quote'] {
+  return quote?.price ? { ...quote, price: quote.price } : null;
 }
 
 /** Payments that this isolate credited lately, whose object need not be asked again. */

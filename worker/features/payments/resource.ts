@@ -1,11 +1,23 @@
 import { z } from '@hono/zod-openapi';
 import { type Money, subtract, toMoneyResource } from '#core/money.ts';
-import { iso, SECOND } from '#core/time.ts';
+import { iso, isoOrNull, SECOND } from '#core/time.ts';
+import { SubscribingBody } from '#features/authorizations/steps.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
 import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
-import { IDENTITY_PROVIDERS, type PriceQuote, type ProvenIdentity } from '#rules/payment-terms.ts';
+import {
+  IDENTITY_PROVIDERS,
+  kindOf,
+  PAYMENT_FAILURES,
+  PAYMENT_KINDS,
+  type PaymentFailure,
+  type PriceQuote,
+  type ProvenIdentity,
+} from '#rules/payment-terms.ts';
+import { railOfPayment } from '#rules/product-rails.ts';
 import { PAYMENT, UNMATCHED } from '#rules/states.ts';
+import { buyersAccess } from './buyers-access.ts';
+import { RefundBody, toRefundResource } from './refunds/resource.ts';
 
 export const UnmatchedBody = z
   .object({
@@ -33,10 +45,12 @@ export const PriceQuoteBody = z
 export const PaymentBody = z
   .object({
     payment_id: z.uuid(),
+    kind: z.enum(PAYMENT_KINDS).openapi({ description: 'How it came about.' }),
+    rail_id: z.string(),
     product_id: z.uuid(),
     slug: z.string(),
     status: z.enum(PAYMENT.states),
-    failure_code: z.enum(['session_expired', 'underpaid', 'transaction_failed']).optional(),
+    failure_code: z.enum(Object.keys(PAYMENT_FAILURES) as [PaymentFailure]).optional(),
     failure_reason: z.string().optional(),
     price: MoneyBody,
     fee: MoneyBody.optional(),
@@ -74,6 +88,15 @@ export const PaymentBody = z
       description:
         'Money that arrived and pays no session, the ten largest; every one is an event, and is accepted by its signature. Merchant view only.',
     }),
+    refunded: z
+      .array(RefundBody)
+      .optional()
+      .openapi({ description: 'What of it was paid back to the wallet that paid, as the chain showed it.' }),
+    ...buyersAccess,
+    authorization_id: z.string().optional().openapi({ description: 'The native subscription that it is paid by.' }),
+    subscription: SubscribingBody.optional().openapi({
+      description: 'Of a checkout that begins a subscription, while it can be paid: what is left to sign.',
+    }),
     livemode: z.boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -110,12 +133,6 @@ const toIdentityResource = ({ provider, providerUserId, username }: ProvenIdenti
   ...given('username', username),
 });
 
-const FAILURES = {
-  session_expired: 'The session ended before a payment arrived.',
-  underpaid: 'Less than the price arrived before the session ended.',
-  transaction_failed: 'The transaction failed on chain. No money moved.',
-} as const;
-
 export const memoOf = (payment: Payment): string => `svc:${payment.nonce}`;
 const inAsset = (payment: Payment, units: bigint): Money => ({ asset: payment.asset, units });
 export const priceOf = (payment: Payment): Money => inAsset(payment, payment.priceAmount);
@@ -124,14 +141,15 @@ export const priceOf = (payment: Payment): Money => inAsset(payment, payment.pri
 export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'merchant', unmatched: Unmatched[] = []): PaymentResource {
   const amountOf = (units: bigint | null) => (units === null ? null : toMoneyResource(inAsset(payment, units)));
   const net = toMoneyResource(subtract(priceOf(payment), inAsset(payment, payment.feeAmount ?? 0n)));
-  const instantOf = (at: number | null) => (at === null ? null : iso(at));
   return {
     payment_id: payment.id,
+    kind: kindOf(payment),
+    rail_id: railOfPayment(payment),
     product_id: payment.productId,
     slug: payment.slug,
     status: payment.status,
     ...given('failure_code', payment.failureCode),
-    ...given('failure_reason', payment.failureCode && FAILURES[payment.failureCode]),
+    ...given('failure_reason', payment.failureCode && PAYMENT_FAILURES[payment.failureCode]),
     price: toMoneyResource(priceOf(payment)),
     ...given('fee', amountOf(payment.feeAmount)),
     ...given('fee_owed', amountOf(payment.feeOwedAmount)),
@@ -143,15 +161,17 @@ export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'm
     references: payment.reference === '' ? [] : [payment.reference, ctx.config.SERVICE_REFERENCE],
     ...given('tx_signature', payment.txSignature),
     ...given('slot', payment.slot),
-    ...given('block_time', instantOf(payment.blockTime)),
-    ...given('confirmed_at', instantOf(payment.confirmedAt)),
-    ...given('finalized_at', instantOf(payment.finalizedAt)),
-    ...given('orphaned_at', instantOf(payment.orphanedAt)),
+    ...given('block_time', isoOrNull(payment.blockTime)),
+    ...given('confirmed_at', isoOrNull(payment.confirmedAt)),
+    ...given('finalized_at', isoOrNull(payment.finalizedAt)),
+    ...given('orphaned_at', isoOrNull(payment.orphanedAt)),
     expires_at: iso(payment.expiresAt),
     ...given('price_quote', payment.terms.quote ? toQuoteResource(payment.terms.quote, payment) : null),
     ...given('membership_id', payment.membershipId),
     ...given('receipt_id', payment.receiptId),
     ...given('recovers_payment_id', payment.recoversPaymentId),
+    ...given('authorization_id', payment.terms.authorizationId ?? null),
+    ...given('refunded', payment.refunds?.map((refund) => toRefundResource(payment.asset, refund)) ?? null),
     livemode: payment.livemode,
     created_at: iso(payment.createdAt),
     updated_at: iso(payment.updatedAt),
@@ -175,13 +195,4 @@ export function pollAfterMs({ config, now }: Ctx, payment: Pick<Payment, 'status
   const hints = config.POLL_AFTER_MS.split(',').map((pair) => pair.split(':').map(Number));
   const age = (now - payment.createdAt) / SECOND;
   return (hints.find(([seconds]) => age < seconds!) ?? hints.at(-1)!)[1]!;
-}
-
-/** Where the buyer goes afterwards. `status` is a hint there; merchants check by webhook or GET. */
-export function redirectUrl(payment: Payment): string | null {
-  if (payment.terms.successUrl === null) return null;
-  const url = new URL(payment.terms.successUrl);
-  url.searchParams.set('payment_id', payment.id);
-  url.searchParams.set('status', payment.status);
-  return url.href;
 }

@@ -10,7 +10,7 @@ import type { Proof } from './purchase.ts';
 import { memoOf } from './resource.ts';
 import { insertPayment } from './store.ts';
 
-/** What an agent bought with one x402 payment, as it was when its payment was claimed. */
+/** What one payment that the service sent paid for, as it was when it was claimed. */
 export interface PerRequestSale {
   paymentId: PaymentId;
   merchantId: AccountId;
@@ -29,6 +29,8 @@ export interface PerRequestSale {
   customerWallet: string | null;
   accessPeriodDays: number | null;
   usageUnits: number | null;
+  /** Paid by vouchers, for what was used before. */
+  isMetered: boolean;
   createdAt: number;
   expiresAt: number;
 }
@@ -74,7 +76,13 @@ const confirmedPayment = (ctx: Ctx, sale: PerRequestSale, { payer: payerWallet, 
     priceAmount: sale.amount,
     recipientWallet: sale.recipientWallet,
     recipientAta: sale.recipientAta,
-    terms: { productName: sale.productName, accessPeriodDays: sale.accessPeriodDays, usageUnits: sale.usageUnits, successUrl: null },
+    terms: {
+      productName: sale.productName,
+      accessPeriodDays: sale.accessPeriodDays,
+      usageUnits: sale.usageUnits,
+      successUrl: null,
+      ...(sale.isMetered ? { isMetered: true as const } : {}),
+    },
     customerRef: sale.customerRef,
     customerWallet: sale.customerWallet,
     payerWallet,

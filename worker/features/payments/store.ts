@@ -1,18 +1,16 @@
 import { and, eq, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
-import type { Db, Scope, Shard } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
+import { storyIdOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
-import { type Listed, type PageRequest, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { paymentSessions } from '#platform/db/tables/checkout.ts';
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
-import type { PaymentStatus } from '#rules/states.ts';
 import { findArchived, wholePayments } from './archive.store.ts';
-import { findEnded } from './watch/ended-sessions.store.ts';
+import { findEnded, listEnded } from './watch/ended-sessions.store.ts';
 
 /**
  * Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it, one that was
@@ -47,6 +45,21 @@ export async function findWithProduct(ctx: Shard, paymentId: PaymentId) {
   const isProduct = eq(products.id, payment.productId);
   const product = await ctx.db.select({ requiresIdentity: products.requiresIdentity }).from(products).where(isProduct).get();
   return product && { payment, ...product };
+}
+
+/** Payments wherever they are kept: as rows, as what is left of unpaid sessions, or in the archive. In no order. */
+export async function listWhereverKept(ctx: Shard, paymentIds: PaymentId[]): Promise<Payment[]> {
+  const among = sql`json_each(${JSON.stringify(paymentIds)})`;
+  const [rows, archived] = await ctx.db.batch([
+    ctx.db.select().from(payments).where(sql`${payments.id} IN (SELECT value FROM ${among})`),
+    ctx.db
+      .select()
+      .from(archivedPayments)
+      .where(sql`${archivedPayments.id} IN (SELECT ${storyIdOf(sql`value`)} FROM ${among})`),
+  ]);
+  const isFound = new Set<string>([...rows, ...archived].map(({ id }) => id));
+  const ended = await listEnded(ctx.db, { paymentIds: paymentIds.filter((id) => !isFound.has(id)) });
+  return [...rows, ...ended, ...(await wholePayments(ctx, archived))];
 }
 
 /** The session that owns the nonce of a memo, of any merchant. */
@@ -86,28 +99,6 @@ export const claimTransaction = (
   payment: Payment,
   { txSignature, slot }: { txSignature: string; slot: number },
 ): Write => insertClaim(db, { txSignature, livemode: payment.livemode, kind: 'checkout', subjectId: payment.id, createdAt: now }, slot);
-
-export interface PaymentFilter {
-  status?: PaymentStatus;
-  productId?: string;
-  customerRef?: string;
-  wallet?: string;
-}
-
-/** The merchant's payments, newest first. */
-export async function listPayments(scope: Scope, filter: PaymentFilter, page: PageRequest): Promise<Listed<Payment>> {
-  const { status, productId, customerRef, wallet } = filter;
-  const mine = (table: typeof payments | typeof archivedPayments): [SQLiteColumn, unknown][] => [
-    [table.productId, productId],
-    [table.customerRef, customerRef],
-    [table.payerWallet, wallet],
-  ];
-  const kept = rowsOf(payments, scope, [[payments.status, status], ...mine(payments)]);
-  const isPaid = status === undefined || status === 'CONFIRMED';
-  const archived = isPaid ? rowsOf(archivedPayments, scope, mine(archivedPayments)) : null;
-  const found = await readBoth(scope.db, payments, archivedPayments, placesOf(payments, kept, archivedPayments, archived), page);
-  return { items: await wholePayments(scope, found.items), total: found.total };
-}
 
 /** A session whose payment failed and was recovered afterwards is paid, unless another was begun since. */
 export const holdRecovered = (db: Db, { id, recoversPaymentId, paymentSessionId }: Payment): Write[] =>

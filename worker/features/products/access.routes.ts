@@ -14,7 +14,8 @@ const createApp = createRoute({
   path: '/access/apps',
   operationId: 'createAccessApp',
   tags,
-  summary: 'Name an application that your products belong to',
+  summary: 'Create an app',
+  description: 'Name an application that your products belong to.',
   ...idempotentRoute(),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(CreateAppRequest) },
   responses: { ...created(AppBody), ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race') },
@@ -25,7 +26,7 @@ const createProduct = createRoute({
   path: '/access/products',
   operationId: 'createAccessProduct',
   tags,
-  summary: 'Create a product, at most once',
+  summary: 'Create a product, retry-safe',
   description:
     'The same product as POST /v1/products makes, in every rule; here the Idempotency-Key keeps a retry from making a second one.',
   ...idempotentRoute(),

@@ -1,7 +1,8 @@
 import type { z } from '@hono/zod-openapi';
 import { randomBase62 } from '#core/encoding.ts';
-import { ApiError } from '#core/errors.ts';
+import { ApiError, planFull, raise } from '#core/errors.ts';
 import { type AppId, newId, type ProductId, type SandboxSessionId } from '#core/ids.ts';
+import { GRACE_HOURS } from '#core/limits.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { type Actor, type Ctx, hasPriceSource, type Scope } from '#platform/context.ts';
@@ -9,8 +10,10 @@ import { type Change, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import { PLANS } from '#rules/plans.ts';
 import { allowedRailsOf } from '#rules/product-rails.ts';
-import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
-import { invalid, narrowed, requireMeant, requirePrice } from './terms.ts';
+import { deliveryTerms, requireDeliverable } from './delivery.ts';
+import { PRODUCT_TYPES } from './product-types.ts';
+import type { CreateProductRequest } from './resource.ts';
+import { invalid, narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
 
 // What other features may use of products goes through here.
 export {
@@ -20,6 +23,7 @@ export {
   findListing,
   findOrphan,
   getActiveListing,
+  getActiveProductCount,
   getListing,
   getProduct,
   getSale,
@@ -30,14 +34,11 @@ export {
 } from './store.ts';
 
 import type { Product } from '#platform/db/tables/products.ts';
-import { countActiveProducts, findApp, findProduct, insertProduct, isTaken } from './store.ts';
+import { findApp, findProduct, getActiveProductCount, insertProduct, isTaken } from './store.ts';
 
-/** What can be sold today. The other types of the contract answer setup_not_ready until their delivery exists. */
-const TYPES = { api: { usageUnits: 1, accessPeriodDays: null }, link: { usageUnits: null, accessPeriodDays: 30 } } as const;
-const TYPES_TO_COME = ['telegram', 'discord'];
-
-const newTypeNotReady = (feature: string): ApiError =>
-  new ApiError('setup_not_ready', { detail: `${feature} is not available on this service yet.`, meta: { reason: 'not_available' } });
+/** Of what is used up by calls; everything else, and all that renews itself, lasts for a time. */
+const API_DEFAULTS = { usageUnits: 1, accessPeriodDays: null };
+const OTHER_DEFAULTS = { usageUnits: null, accessPeriodDays: 30 };
 
 /**
  * A new product, however it is asked for; one that a sandbox session makes for itself counts in no quota. 400 invalid_product_type, 404 for an app that is not the merchant's, 422 for terms
@@ -49,13 +50,14 @@ export async function planProduct(
   input: z.infer<typeof CreateProductRequest>,
   sandboxSessionId: SandboxSessionId | null = null,
 ): Promise<Change<Product>> {
-  const { product_type = 'api', billing_model = 'one_off' } = input;
-  const productType = requireSellable({ ...input, product_type, billing_model });
+  const productType = requireType(input.product_type ?? 'api');
   if (input.access_app_id) await requireApp(ctx, input.access_app_id);
   if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
   const product = { ...newProduct(ctx, productType, input), sandboxSessionId };
+  requireRenewable(ctx, product, null);
   requireAssets(ctx, product);
   requireRails(ctx, product);
+  await requireDeliverable(ctx, product);
   const payout = product.payoutWallet === null ? null : await planProductPayout(ctx, actor, product, product.payoutWallet, null);
   const activeMax = sandboxSessionId === null ? PLANS[actor.plan].activeProductsMax : Number.POSITIVE_INFINITY;
   const writes = [...insertProduct(ctx, product, activeMax), ...(payout?.writes ?? [])];
@@ -69,8 +71,8 @@ export const planProductPayout = (ctx: Scope, actor: Actor, { id, version }: Pro
 /** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique, 403 sign_in_required; null where none is so any more. */
 export async function explainRefusal(ctx: Scope, actor: Actor, product: Product): Promise<ApiError | null> {
   const limit = PLANS[actor.plan].activeProductsMax;
-  const used = await countActiveProducts(ctx);
-  if (used >= limit) return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
+  const used = await getActiveProductCount(ctx);
+  if (used >= limit) return planFull('products', { limit, used, plan: actor.plan });
   const detail = 'This slug or external_product_id is taken.';
   if (await isTaken(ctx.db, product)) return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
   if (product.payoutWallet !== null) await planProductPayout(ctx, actor, product, product.payoutWallet, null);
@@ -99,17 +101,9 @@ export async function requireApp(ctx: Scope, appId: AppId): Promise<void> {
   throw new ApiError('not_found', { detail: 'You have no access app with this id in this mode.', meta: { field: 'access_app_id' } });
 }
 
-/** What a request asks for, before and after it is a product: terms that contradict each other or cannot be kept yet are refused. */
-export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { product_type: string }): keyof typeof TYPES {
-  const productType = input.product_type;
-  if (TYPES_TO_COME.includes(productType)) throw newTypeNotReady(`Delivery to ${productType}`);
-  if (!Object.hasOwn(TYPES, productType)) throw new ApiError('invalid_product_type', { meta: { supported: Object.keys(TYPES) } });
-  const automatic = input.renewal_mode === 'AUTOMATIC' || input.renewal_mode === 'solana_native_subscription';
-  if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
-  if (automatic) throw newTypeNotReady('Automatic renewal');
-  if (input.delivery !== undefined) throw newTypeNotReady('Delivery');
-  return productType as keyof typeof TYPES;
-}
+/** 400 invalid_product_type. */
+export const requireType = (asked: string): Product['productType'] =>
+  PRODUCT_TYPES.find((type) => type === asked) ?? raise('invalid_product_type', { meta: { supported: PRODUCT_TYPES } });
 
 /** 422 for a rail that does not exist on this service, or a default rail that the product does not allow. */
 export function requireRails({ config }: Ctx, product: Product): void {
@@ -132,12 +126,14 @@ export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<P
   }
 }
 
-function newProduct(ctx: Scope, productType: keyof typeof TYPES, input: z.infer<typeof CreateProductRequest>): Product {
+function newProduct(ctx: Scope, productType: Product['productType'], input: z.infer<typeof CreateProductRequest>): Product {
   const price = requirePrice(input.price);
-  const defaults = TYPES[productType];
+  const renewalMode = renewalOf(input.renewal_mode) ?? 'ONE_OFF';
+  const defaults = productType === 'api' && renewalMode === 'ONE_OFF' ? API_DEFAULTS : OTHER_DEFAULTS;
   const usageUnits = input.usage_units === undefined ? defaults.usageUnits : input.usage_units;
   const accessPeriodDays = input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days;
-  requireMeant(input, { usageUnits, accessPeriodDays });
+  // Of what renews itself there is a rule of its own.
+  if (renewalMode === 'ONE_OFF') requireMeant(input, { usageUnits, accessPeriodDays });
   return {
     id: newId<ProductId>(ctx.now),
     merchantId: ctx.merchantId,
@@ -152,17 +148,19 @@ function newProduct(ctx: Scope, productType: keyof typeof TYPES, input: z.infer<
     asset: price.asset,
     priceAmount: price.units,
     acceptedAssets: input.accepted_assets ? narrowed(input.accepted_assets, price.asset) : null,
-    billingModel: input.billing_model ?? 'one_off',
+    billingModel: input.billing_model ?? (renewalMode === 'AUTOMATIC' ? 'recurring' : 'one_off'),
+    renewalMode,
     accessPeriodDays,
     usageUnits,
     unitName: input.unit_name ?? null,
     payoutWallet: input.payout_wallet ?? null,
     allowedRails: input.allowed_rails ?? null,
     defaultRail: input.default_rail ?? null,
-    graceHours: input.grace_hours ?? 72,
+    graceHours: input.grace_hours ?? GRACE_HOURS,
     sessionSeconds: input.session_seconds ?? null,
     successUrl: input.success_url ?? null,
-    requiresIdentity: input.requires_identity ?? null,
+    cancelUrl: input.cancel_url ?? null,
+    ...deliveryTerms(productType, input),
     metadata: input.metadata ?? {},
     liveModeConfirmed: input.live_mode_confirmed ?? false,
     trustedCustomerRef: input.trusted_customer_ref ?? false,

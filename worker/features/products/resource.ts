@@ -6,14 +6,22 @@ import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { given, idOf, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
-import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
+import { IDENTITY_PROVIDERS, RENEWAL_MODES } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, allowedRailsOf, firstRailOf, SELLING_RAILS } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
+import { PlaceBody, PRODUCT_TYPES } from './product-types.ts';
 
 export const HttpsUrl = z.url({ protocol: /^https$/, hostname: z.regexes.domain }).max(2048);
 const MoneyInput = z
   .object({ asset: z.enum(ASSETS), amount: z.string().max(64) })
   .openapi('MoneyInput', { example: { asset: 'USDC', amount: '12.5' } });
+/** The product in the path of what a buyer may call. */
+export const slugParam = z.object({
+  slug: z
+    .string()
+    .max(80)
+    .openapi({ param: { name: 'slug', in: 'path' } }),
+});
 const wholeNumber = (min: number, max: number) => z.number().int().min(min).max(max);
 
 export const Metadata = z.record(z.string().min(1).max(64), z.string().max(500));
@@ -26,13 +34,10 @@ const terms = {
   external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional(),
   description: z.string().max(5000).optional(),
   // Checked in the verb: an unsupported type has a code of its own.
-  product_type: z
-    .string()
-    .optional()
-    .openapi({ enum: ['api', 'link', 'telegram', 'discord'], default: 'api' }),
+  product_type: z.string().optional().openapi({ enum: PRODUCT_TYPES, default: 'api' }),
   accepted_assets: z.array(z.enum(ASSETS)).min(1).max(2).optional(),
   billing_model: z.enum(['one_off', 'recurring']).optional(),
-  renewal_mode: orNull(z.enum(['ONE_OFF', 'AUTOMATIC', 'solana_native_subscription'])).optional(),
+  renewal_mode: orNull(z.enum([...RENEWAL_MODES, 'solana_native_subscription'])).optional(),
   access_period_days: orNull(wholeNumber(1, 3660)).optional(),
   usage_units: orNull(wholeNumber(1, 1_000_000_000)).optional(),
   unit_name: z.string().min(1).max(40).optional(),
@@ -49,9 +54,9 @@ const terms = {
   default_rail: SellingRail.optional(),
   allowed_rails: z.array(SellingRail).min(1).max(5).optional(),
   access_app_id: idOf<AppId>().optional().openapi({ description: 'An app of yours, in the same mode.' }),
-  // Not available yet, and refused rather than dropped.
-  delivery: z.unknown().optional(),
+  delivery: PlaceBody.optional(),
   success_url: HttpsUrl.optional(),
+  cancel_url: HttpsUrl.optional(),
   metadata: Metadata.optional(),
   live_mode_confirmed: z.boolean().optional(),
   trusted_customer_ref: z
@@ -92,6 +97,7 @@ export const UpdateProductRequest = z
     unit_name: orNull(terms.unit_name).optional(),
     session_seconds: orNull(terms.session_seconds).optional(),
     success_url: orNull(terms.success_url).optional(),
+    cancel_url: orNull(terms.cancel_url).optional(),
   })
   .openapi('UpdateProductRequest', { example: { price: { asset: 'USDC', amount: '6' } } });
 
@@ -103,12 +109,12 @@ export const ProductBody = z
     access_app_id: z.uuid().optional(),
     name: z.string(),
     description: z.string().optional(),
-    product_type: z.enum(['api', 'link', 'telegram', 'discord']),
+    product_type: z.enum(PRODUCT_TYPES),
     status: z.enum(PRODUCT.states),
     price: MoneyBody,
     accepted_assets: z.array(z.enum(ASSETS)),
     billing_model: z.enum(['one_off', 'recurring']),
-    renewal_mode: z.enum(['ONE_OFF', 'AUTOMATIC']),
+    renewal_mode: z.enum(RENEWAL_MODES),
     access_period_days: orNull(z.int()),
     usage_units: orNull(z.int()),
     unit_name: z.string().optional(),
@@ -118,7 +124,9 @@ export const ProductBody = z
     grace_hours: z.int(),
     session_seconds: z.int().optional(),
     requires_identity: orNull(z.enum(IDENTITY_PROVIDERS)),
+    delivery: PlaceBody.optional(),
     success_url: z.string().optional(),
+    cancel_url: z.string().optional(),
     metadata: z.record(z.string(), z.string()),
     live_mode_confirmed: z.boolean(),
     trusted_customer_ref: z.boolean(),
@@ -141,7 +149,7 @@ export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z
   price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
   accepted_assets: acceptedAssetsOf(product),
   billing_model: product.billingModel,
-  renewal_mode: 'ONE_OFF',
+  renewal_mode: product.renewalMode,
   access_period_days: product.accessPeriodDays,
   usage_units: product.usageUnits,
   ...given('unit_name', product.unitName),
@@ -151,7 +159,9 @@ export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z
   grace_hours: product.graceHours,
   ...given('session_seconds', product.sessionSeconds),
   requires_identity: product.requiresIdentity,
+  ...given('delivery', product.delivery),
   ...given('success_url', product.successUrl),
+  ...given('cancel_url', product.cancelUrl),
   metadata: product.metadata,
   live_mode_confirmed: product.liveModeConfirmed,
   trusted_customer_ref: product.trustedCustomerRef,
@@ -160,34 +170,3 @@ export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z
   created_at: iso(product.createdAt),
   updated_at: iso(product.updatedAt),
 });
-
-/** What a buyer sees before paying: the product and who sells it. */
-export const ListingBody = z
-  .object({
-    product_id: z.uuid(),
-    slug: z.string(),
-    name: z.string(),
-    description: z.string().optional(),
-    price: MoneyBody,
-    accepted_assets: z.array(z.enum(ASSETS)).openapi({
-      description: 'What can be paid in: connect without an asset begins in the first. Empty where nothing can be paid.',
-    }),
-    billing_model: z.enum(['one_off', 'recurring']),
-    access_period_days: orNull(z.int()),
-    usage_units: orNull(z.int()),
-    unit_name: z.string().optional(),
-    requires_identity: orNull(z.enum(IDENTITY_PROVIDERS)),
-    network: z.string(),
-    livemode: z.boolean(),
-    checkout_url: z.string(),
-    merchant: z.object({
-      display_name: z.string(),
-      brand_name: z.string().optional(),
-      logo_url: z.string().optional(),
-      hero_image_url: z.string().optional(),
-      accent_hex: z.string().optional(),
-      success_button_label: z.string().optional(),
-      support_url: z.string().optional(),
-    }),
-  })
-  .openapi('Offer');

@@ -1,21 +1,18 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { ProductId } from '#core/ids.ts';
-import { toMoneyResource } from '#core/money.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import type { Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { created, errors, given, idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
+import { created, errors, idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
-import { RAILS } from '#rules/rails.ts';
 import { createProduct, findActiveListing } from './product.ts';
-import { CreateProductRequest, ListingBody, ProductBody, toProductResource, UpdateProductRequest } from './resource.ts';
-import { openRails } from './selling/checkout-rails.ts';
-import { getActiveListing, getProduct, type Listing, listProducts } from './store.ts';
+import { CreateProductRequest, ProductBody, slugParam, toProductResource, UpdateProductRequest } from './resource.ts';
+import { ListingBody, toListingResource } from './selling/offer.ts';
+import { getActiveListing, getProduct, listProducts } from './store.ts';
 import { archiveProduct, changeProduct, unarchiveProduct } from './update-product.ts';
 
 const tags = ['Products'];
@@ -24,7 +21,8 @@ const create = createRoute({
   path: '/products',
   operationId: 'createProduct',
   tags,
-  summary: 'Create a product with a hosted checkout',
+  summary: 'Create a product',
+  description: 'Create a product with a hosted checkout.',
   ...writeRoute,
   request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(CreateProductRequest) },
   responses: {
@@ -44,7 +42,8 @@ const list = createRoute({
   path: '/products',
   operationId: 'listProducts',
   tags,
-  summary: 'Products of the workspace, newest first',
+  summary: 'List products',
+  description: 'Products of the workspace, newest first.',
   ...merchantRoute('read'),
   request: { query: z.object({ ...PageQuery, ...ModeQuery }) },
   responses: { ...ok(pageOf(ProductBody, 'ProductPage')), ...merchantErrors() },
@@ -54,7 +53,8 @@ const get = createRoute({
   path: '/products/{product_id}',
   operationId: 'getProduct',
   tags,
-  summary: 'One product',
+  summary: 'Get a product',
+  description: 'One product.',
   ...merchantRoute('read'),
   request: { params: idParam('product_id', idOf<ProductId>()), query: z.object(ModeQuery) },
   responses: { ...ok(ProductBody), ...merchantErrors('not_found') },
@@ -64,7 +64,8 @@ const change = createRoute({
   path: '/products/{product_id}',
   operationId: 'updateProduct',
   tags,
-  summary: 'Change what is given; sessions under way keep their terms',
+  summary: 'Update a product',
+  description: 'Change what is given; sessions under way keep their terms.',
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,
@@ -82,7 +83,8 @@ const archive = createRoute({
   path: '/products/{product_id}/archive',
   operationId: 'archiveProduct',
   tags,
-  summary: 'Take a product off sale; running sessions finish',
+  summary: 'Archive a product',
+  description: 'Take a product off sale; running sessions finish.',
   ...writeRoute,
   request: { headers: OptionalIdempotencyHeader, params: idParam('product_id', idOf<ProductId>()), query: z.object(ModeQuery) },
   responses: { ...ok(ProductBody), ...merchantWriteErrors('not_found', 'state_conflict') },
@@ -92,7 +94,8 @@ const unarchive = createRoute({
   path: '/products/{product_id}/unarchive',
   operationId: 'unarchiveProduct',
   tags,
-  summary: 'Put a product on sale again',
+  summary: 'Unarchive a product',
+  description: 'Put a product on sale again.',
   ...writeRoute,
   request: { headers: OptionalIdempotencyHeader, params: idParam('product_id', idOf<ProductId>()), query: z.object(ModeQuery) },
   responses: { ...ok(ProductBody), ...merchantWriteErrors('not_found', 'plan_limit_reached', 'state_conflict') },
@@ -102,48 +105,14 @@ const showListing = createRoute({
   path: '/products/p/{slug}',
   operationId: 'getOffer',
   tags: ['Checkout'],
-  summary: 'What a buyer sees before paying',
+  summary: 'Get a product’s page',
+  description: 'What a buyer sees before paying.',
   middleware: publicBucket('payload'),
   request: {
-    params: z.object({
-      slug: z
-        .string()
-        .max(80)
-        .openapi({ param: { name: 'slug', in: 'path' } }),
-    }),
+    params: slugParam,
   },
   responses: { ...ok(ListingBody), ...errors('not_found', 'rate_limited', 'validation_error') },
 });
-
-function toListingResource(ctx: Ctx, listing: Listing): z.infer<typeof ListingBody> {
-  const { product, merchant } = listing;
-  const settings = merchant.merchantSettings;
-  return {
-    product_id: product.id,
-    slug: product.slug,
-    name: product.name,
-    ...given('description', product.description),
-    price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
-    accepted_assets: openRails(ctx.config, listing).map((railId) => RAILS[railId].asset),
-    billing_model: product.billingModel,
-    access_period_days: product.accessPeriodDays,
-    usage_units: product.usageUnits,
-    ...given('unit_name', product.unitName),
-    requires_identity: product.requiresIdentity,
-    network: ctx.config.network.caip2,
-    livemode: product.livemode,
-    checkout_url: `${ctx.baseUrl}/p/${product.slug}`,
-    merchant: {
-      display_name: merchant.displayName,
-      ...given('brand_name', settings.checkout_brand_name ?? null),
-      ...given('logo_url', settings.checkout_logo_url ?? null),
-      ...given('hero_image_url', settings.checkout_hero_image_url ?? null),
-      ...given('accent_hex', settings.checkout_accent_hex ?? null),
-      ...given('success_button_label', settings.checkout_success_button_label ?? null),
-      ...given('support_url', settings.default_support_url ?? null),
-    },
-  };
-}
 
 export const productRoutes = router()
   .openapi(showListing, async (c) => {

@@ -11,23 +11,21 @@ import { railSettings } from '#platform/db/tables/rails.ts';
 import { type RailSetting, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 
-export const findProduct = (scope: Scope, productId: ProductId) =>
+const findWhere = (scope: Scope, isIt: SQL) =>
   scope.db
     .select()
     .from(products)
-    .where(and(rowsOf(products, scope), eq(products.id, productId)))
+    .where(and(rowsOf(products, scope), isIt))
     .get();
+
+export const findProduct = (scope: Scope, productId: ProductId) => findWhere(scope, eq(products.id, productId));
 
 export async function getProduct(...args: Parameters<typeof findProduct>): Promise<Product> {
   return (await findProduct(...args)) ?? raise('not_found');
 }
 
 export const findByExternalId = (scope: Scope, externalProductId: string) =>
-  scope.db
-    .select()
-    .from(products)
-    .where(and(rowsOf(products, scope), eq(products.externalProductId, externalProductId)))
-    .get();
+  findWhere(scope, eq(products.externalProductId, externalProductId));
 
 /** Of any merchant. */
 export const productExists = async (db: Db, productId: string): Promise<boolean> =>
@@ -136,8 +134,17 @@ export const findListing = (scope: Scope, named: { productId: ProductId } | { ex
 export const getSale = async (scope: Scope, productId: ProductId, railId: RailId): Promise<Sale> =>
   saleOn((await findListing(scope, { productId })) ?? raise('not_found'), railId);
 
-export const countActiveProducts = (scope: Scope): Promise<number> =>
+export const getActiveProductCount = (scope: Scope): Promise<number> =>
   scope.db.$count(products, and(rowsOf(products, scope), eq(products.status, 'active'), isNull(products.sandboxSessionId)));
+
+/** What a merchant calls these products, by their ids; those of another are left out. */
+export async function listProductNames(scope: Scope, productIds: ProductId[]): Promise<Map<string, string>> {
+  const rows = await scope.db
+    .select({ id: products.id, name: products.name })
+    .from(products)
+    .where(and(rowsOf(products, scope), sql`${products.id} IN (SELECT value FROM json_each(${JSON.stringify(productIds)}))`));
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
 
 /** Refuses the batch once the plan's active products are used up. */
 const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax: number): Write[] =>

@@ -1,7 +1,11 @@
 import type { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
-import { ASSETS, type Asset, type Money, parseAmount } from '#core/money.ts';
+import { ASSETS, type Asset, explainAmount, type Money, parseAmount } from '#core/money.ts';
+import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
+import type { RenewalMode } from '#rules/payment-terms.ts';
+import { isConfigured, takesPrice } from '#rules/product-rails.ts';
+import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
 import type { UpdateProductRequest } from './resource.ts';
 
 /** 422 for a term of a product that contradicts another, or itself. */
@@ -17,7 +21,7 @@ export function narrowed(assets: Asset[], priced: Asset): Asset[] | null {
 
 export function requirePrice(input: { asset: Asset; amount: string }): Money {
   const price = parseAmount(input.asset, input.amount);
-  if (!price.ok) throw invalid('price.amount', `Not an amount of ${input.asset}`, price.reason);
+  if (!price.ok) throw invalid('price.amount', explainAmount(input.asset, price.reason), price.reason);
   if (price.value.units === 0n) throw invalid('price.amount', 'A price is more than zero', 'too_small');
   return price.value;
 }
@@ -32,4 +36,24 @@ export function requireMeant(
 ): void {
   if (usageUnits !== null || accessPeriodDays !== null || (input.usage_units === null && input.access_period_days === null)) return;
   throw invalid('usage_units', 'Without units and without days it is sold for ever: send both as null to mean that', 'ambiguous');
+}
+
+/** Both spellings; null means that its buyer renews it. undefined: nothing is said. */
+export const renewalOf = (asked: z.infer<typeof UpdateProductRequest>['renewal_mode']): RenewalMode | undefined =>
+  asked === undefined ? undefined : asked === 'AUTOMATIC' || asked === 'solana_native_subscription' ? 'AUTOMATIC' : 'ONE_OFF';
+
+/** The program knows whole hours, at most those of a year. */
+const PERIOD_DAYS_MAX = 365;
+
+/** 422 for a product that is to renew itself and cannot; 409 setup_not_ready where it begins to on a service that collects nothing. */
+export function requireRenewable({ config }: Ctx, product: Product, before: Product | null): void {
+  if (product.renewalMode !== 'AUTOMATIC') return;
+  const { accessPeriodDays: days, acceptedAssets, billingModel } = product;
+  if (billingModel === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
+  if (!takesPrice(product, SUBSCRIPTION_RAIL)) throw invalid('price.asset', 'What renews itself has a price in USDC');
+  if (acceptedAssets !== null) throw invalid('accepted_assets', 'What renews itself is paid in USDC alone');
+  if (days === null || days > PERIOD_DAYS_MAX)
+    throw invalid('access_period_days', `What renews itself has a period of 1 to ${PERIOD_DAYS_MAX} days`, 'out_of_range');
+  if (before?.renewalMode === 'AUTOMATIC' || isConfigured(config, SUBSCRIPTION_RAIL)) return;
+  throw new ApiError('setup_not_ready', { detail: 'Automatic renewal is not available here.', meta: { reason: 'not_available' } });
 }

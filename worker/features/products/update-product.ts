@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import { canonicalJson } from '#core/encoding.ts';
-import { ApiError, raise } from '#core/errors.ts';
+import { ApiError, planFull, raise } from '#core/errors.ts';
 import type { ProductId } from '#core/ids.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
@@ -11,20 +11,21 @@ import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
 import { SELLING_RAILS, suits } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
-import { planProductPayout, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
+import { deliveryTerms, requireDeliverable } from './delivery.ts';
+import { planProductPayout, requireApp, requireAssets, requireRails, requireType } from './product.ts';
 import type { UpdateProductRequest } from './resource.ts';
 import { isAllowed, payoutOf, prospectOf } from './selling/obstacles.ts';
 import {
-  countActiveProducts,
   findByExternalId,
   findListing,
+  getActiveProductCount,
   getProduct,
   type Listing,
   reviveProduct,
   saleOn,
   updateProduct,
 } from './store.ts';
-import { narrowed, requireMeant, requirePrice } from './terms.ts';
+import { narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
@@ -38,16 +39,13 @@ export async function changeProduct(
     return await transact(ctx, { reload: () => findListing(ctx, { productId }) }, async (found) => {
       const listing = found ?? raise('not_found');
       const { product } = listing;
-      requireSellable({
-        ...input,
-        product_type: input.product_type ?? product.productType,
-        billing_model: input.billing_model ?? product.billingModel,
-      });
+      const productType = requireType(input.product_type ?? product.productType);
       if (input.access_app_id) await requireApp(ctx, input.access_app_id);
-      const patch = patchOf(input, product);
+      const patch = { ...patchOf(input, product), ...deliveryTerms(productType, input, product) };
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product])))
         return unchangedKept(product, keep);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
+      requireRenewable(ctx, after, product);
       if (product.usageUnits !== null || product.accessPeriodDays !== null) requireMeant(input, after);
       // A stolen key must not be able to put another product under the name that the merchant's own server sells by.
       const isRenamed = product.externalProductId !== null && after.externalProductId !== product.externalProductId;
@@ -57,6 +55,7 @@ export async function changeProduct(
       if (after.asset !== product.asset || !isSame(after.acceptedAssets, product.acceptedAssets)) requireAssets(ctx, after);
       // A rail that this service gave up stands in the way of nothing but a change of rails.
       if (ON_RAILS.some((name) => !isSame(after[name], product[name]))) requireRails(ctx, after);
+      if (!isSame(after.delivery, product.delivery)) await requireDeliverable(ctx, after);
       const writes = [...updateProduct(ctx, product, after), ...(payout?.writes ?? [])];
       return withAnswer({ events: payout?.events ?? [], writes, result: after }, keep(after));
     });
@@ -71,7 +70,7 @@ export async function changeProduct(
 }
 
 /** What decides over which rails a product can be sold. */
-const ON_RAILS = ['allowedRails', 'defaultRail', 'asset', 'acceptedAssets', 'requiresIdentity'] as const;
+const ON_RAILS = ['allowedRails', 'defaultRail', 'asset', 'acceptedAssets', 'requiresIdentity', 'renewalMode'] as const;
 
 /** Where a product's money goes, over each rail it is sold over. */
 const paidOver = (listing: Listing): string[] =>
@@ -107,6 +106,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
     description: input.description,
     productType: input.product_type as Product['productType'] | undefined,
     billingModel: input.billing_model,
+    renewalMode: renewalOf(input.renewal_mode),
     accessPeriodDays: input.access_period_days,
     usageUnits: input.usage_units,
     unitName: input.unit_name,
@@ -116,7 +116,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
     graceHours: input.grace_hours,
     sessionSeconds: input.session_seconds,
     successUrl: input.success_url,
-    requiresIdentity: input.requires_identity,
+    cancelUrl: input.cancel_url,
     metadata: input.metadata,
     liveModeConfirmed: input.live_mode_confirmed,
     trustedCustomerRef: input.trusted_customer_ref,
@@ -143,8 +143,8 @@ export async function unarchiveProduct(ctx: Scope, actor: Actor, productId: Prod
     });
   } catch (error) {
     if (!isContended(error)) throw error;
-    const used = await countActiveProducts(ctx);
-    throw used >= limit ? new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } }) : error;
+    const used = await getActiveProductCount(ctx);
+    throw used >= limit ? planFull('products', { limit, used, plan: actor.plan }) : error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { ApiError } from '#core/errors.ts';
-import { type Asset, convert, formatRate, type Money } from '#core/money.ts';
+import { type Asset, convert, formatRate, type Money, toMoneyResource } from '#core/money.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { type Ctx, hasPriceSource } from '#platform/context.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
@@ -58,7 +58,7 @@ export async function dueIn(
   const { rate, source, asOf } = answer.price;
   const due = convert(price, asset, rate);
   if (!due) return { kind: 'uncountable' };
-  const quote = { rate: formatRate(rate), source, asOf };
+  const quote = { price: toMoneyResource(price), rate: formatRate(rate), source, asOf };
   return { kind: 'due', price: due, quote, expiresAt: Math.min(expiresAt, now + QUOTE_MS) };
 }
 

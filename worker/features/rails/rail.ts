@@ -1,6 +1,6 @@
 import type { Fix } from '#features/products/selling/fixes.ts';
 import type { Prospect } from '#features/products/selling/obstacles.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import type { Outlook } from './outlook.ts';
 import type { Outage } from './quote.ts';
@@ -22,7 +22,7 @@ export interface Rail {
   /** Asked for a rail that is switched on and configured. */
   status(ctx: Ctx): Promise<RailStatus>;
   /** Whether a product could be sold this moment, once nothing else is in its way. Never answered from memory. */
-  look(ctx: Ctx, prospect: Prospect): Promise<LiveView>;
+  look(ctx: Shard, prospect: Prospect): Promise<LiveView>;
   /** `look` asks for one product all that `status` asks for everyone, so that what `status` says is out of date beside it. */
   looksAgain: boolean;
   /** What a merchant should know of a price although it stops no sale; null where there is nothing to say. */
@@ -30,14 +30,6 @@ export interface Rail {
 }
 
 export const AVAILABLE: RailStatus = { status: 'available' };
-
-/** Stands for a rail that the API names and this service does not have yet. */
-export const NOT_YET: Rail = {
-  looksAgain: false,
-  status: async () => ({ status: 'unavailable', reason: 'not_available' }),
-  look: async () => ({ obstacles: [], hasAccount: null, silent: null }),
-  caution: () => null,
-};
 
 /** What to do while someone does not answer: only waiting helps. */
 export const SILENCE: Record<Outage, Fix> = {

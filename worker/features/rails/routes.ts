@@ -15,7 +15,8 @@ const list = createRoute({
   path: '/access/rails',
   operationId: 'listRails',
   tags,
-  summary: 'The ways of being paid, and how each is right now',
+  summary: 'List rails',
+  description: 'The ways of being paid, and how each is right now.',
   middleware: publicBucket('payload'),
   responses: { ...ok(pageOf(RailBody, 'RailPage')), ...errors('rate_limited') },
 });
@@ -24,7 +25,8 @@ const settings = createRoute({
   path: '/access/rail-settings',
   operationId: 'listRailSettings',
   tags,
-  summary: 'Your settings of every rail, and whether their payout accounts exist',
+  summary: 'List rail settings',
+  description: 'Your settings of every rail, and whether their payout accounts exist.',
   ...merchantRoute('read'),
   request: { query: z.object(ModeQuery) },
   responses: { ...ok(pageOf(RailSettingBody, 'RailSettingPage')), ...merchantErrors() },
@@ -34,7 +36,7 @@ const update = createRoute({
   path: '/access/rail-settings/{rail_id}',
   operationId: 'putRailSetting',
   tags,
-  summary: 'Switch a rail on or off, or say where it pays out',
+  summary: 'Set a rail',
   description:
     'A key may name the first payout wallet of all, or one that is known already. In live mode any other needs a person who signed in within 15 minutes.',
   ...idempotentRoute(),
@@ -46,7 +48,7 @@ const update = createRoute({
   },
   responses: {
     ...ok(RailSettingBody),
-    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', 'invalid_wallet_address', 'setup_not_ready', 'not_found'),
+    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', 'invalid_wallet_address', 'not_found'),
   },
 });
 

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { ApiError } from '#core/errors.ts';
 import { ASSETS, DECIMALS } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
 import { planPayout } from '#features/accounts/payout.ts';
@@ -125,7 +124,7 @@ export async function listRailSettings(ctx: Scope): Promise<z.infer<typeof RailS
 }
 
 /**
- * Sets a rail. A wallet it names is held against the payout rule (403 sign_in_required), and payout.changed says so. 409 setup_not_ready for a rail that does not exist here yet, 422
+ * Sets a rail. A wallet it names is held against the payout rule (403 sign_in_required), and payout.changed says so. 422
  * invalid_wallet_address for an address no key can sign for.
  */
 export async function planRailSetting(
@@ -134,8 +133,6 @@ export async function planRailSetting(
   railId: RailId,
   input: z.infer<typeof RailSettingUpdate>,
 ): Promise<Change<z.infer<typeof RailSettingBody>>> {
-  if (!SELLING_RAILS.includes(railId))
-    throw new ApiError('setup_not_ready', { detail: 'This rail is not available on this service yet.', meta: { reason: 'not_available' } });
   const { merchantId, livemode } = ctx;
   const { payout_wallet: wallet } = input;
   if (typeof wallet === 'string') await requireSpendable(ctx, wallet, livemode);

@@ -2,11 +2,11 @@ import type { ApiError } from '#core/errors.ts';
 import type { Sale } from '#features/products/product.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { type Obstacle, obstaclesOf, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
-import { feePayerFunds } from '#platform/chain/fee-payer.ts';
+import { type Funds, feePayerFunds } from '#platform/chain/fee-payer.ts';
 import { payoutAccountExists } from '#platform/chain/token-accounts.ts';
 import { type Ctx, hasX402 } from '#platform/context.ts';
 import { X402_RAIL } from '#rules/rails.ts';
-import { AVAILABLE, type Rail } from './rail.ts';
+import { AVAILABLE, type Rail, type RailStatus } from './rail.ts';
 
 /** What the public x402 client pays without being told that it may. */
 const UNASKED_MAX = 1_000_000n;
@@ -15,23 +15,18 @@ const UNASKED_MAX = 1_000_000n;
 export const x402Rail: Rail = {
   looksAgain: false,
   async status(ctx) {
-    switch (await feePayerFunds(ctx)) {
-      case 'empty':
-        return { status: 'unavailable', reason: 'fee_payer_empty' };
-      case 'low':
-        return { status: 'degraded', reason: 'fee_payer_low' };
-      case 'unknown':
-        return { status: 'degraded', reason: 'rpc_unavailable' };
-      default:
-        return AVAILABLE;
-    }
+    return statusOfFunds(await feePayerFunds(ctx));
   },
   async look(ctx, prospect) {
     const payTo = payoutOf(prospect);
     const funds = hasX402(ctx.config) ? await feePayerFunds(ctx) : null;
     const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, 'nothing');
     const isSilent = funds === 'unknown' || (payTo !== null && hasAccount === null);
-    return { obstacles: obstaclesIn(funds === 'empty', hasAccount === false), hasAccount, silent: isSilent ? 'rpc_unavailable' : null };
+    return {
+      obstacles: obstaclesIn({ feePayerIsEmpty: funds === 'empty', accountIsMissing: hasAccount === false }),
+      hasAccount,
+      silent: isSilent ? 'rpc_unavailable' : null,
+    };
   },
   caution: ({ priceAmount }) =>
     priceAmount > UNASKED_MAX
@@ -39,9 +34,24 @@ export const x402Rail: Rail = {
       : null,
 };
 
-const obstaclesIn = (isEmpty: boolean, isMissing: boolean): Obstacle[] => [
-  ...(isEmpty ? (['rail_unavailable'] as const) : []),
-  ...(isMissing ? (['payout_ata_exists'] as const) : []),
+/** What a rail is worth whose fees the service pays, by what its key has left. */
+export function statusOfFunds(funds: Funds): RailStatus {
+  switch (funds) {
+    case 'empty':
+      return { status: 'unavailable', reason: 'fee_payer_empty' };
+    case 'low':
+      return { status: 'degraded', reason: 'fee_payer_low' };
+    case 'unknown':
+      return { status: 'degraded', reason: 'rpc_unavailable' };
+    default:
+      return AVAILABLE;
+  }
+}
+
+/** What of it stops a sale. */
+export const obstaclesIn = (seen: { feePayerIsEmpty: boolean; accountIsMissing: boolean }): Obstacle[] => [
+  ...(seen.feePayerIsEmpty ? (['rail_unavailable'] as const) : []),
+  ...(seen.accountIsMissing ? (['payout_ata_exists'] as const) : []),
 ];
 
 /**
@@ -53,7 +63,7 @@ export async function chainObstacles(ctx: Ctx, payTo: string | null): Promise<Ob
     hasX402(ctx.config) ? feePayerFunds(ctx) : null,
     payTo === null ? null : payoutAccountExists(ctx, payTo, 'all'),
   ]);
-  return obstaclesIn(funds === 'empty', exists === false);
+  return obstaclesIn({ feePayerIsEmpty: funds === 'empty', accountIsMissing: exists === false });
 }
 
 /** Whether a payment by x402 would work right now. Asks the node only for what it cannot know, and only where nothing else is missing. */

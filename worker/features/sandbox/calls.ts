@@ -13,7 +13,7 @@ import type { Keep } from '#platform/db/once.ts';
 import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { parsePaymentRequired } from '#protocols/x402/wire.ts';
-import { payPayment, payRequired, signTransaction, type TestOutcome } from './pay.ts';
+import { payPayment, payRequired, signTransaction, type TestOutcome, type TestPayment, walletOf } from './pay.ts';
 import { toSandboxSessionResource } from './resource.ts';
 import { SCENARIOS, type ScenarioName } from './scenarios/table.ts';
 import { type BeginSession, beginSession } from './sessions/session.ts';
@@ -49,6 +49,9 @@ export async function begin(
   if (!known || !Object.hasOwn(SCENARIOS, scenario))
     throw invalid('scenario', 'Not a scenario: GET /v1/testing/scenarios', 'unknown_scenario');
   const { amount, delay_seconds: delaySeconds = 0, failure = null } = given;
+  const taken: string[] = known.options.map((option) => OPTION_NAMES[option]);
+  const foreign = Object.keys(given).find((name) => !taken.includes(name));
+  if (foreign !== undefined) throw invalid(`options.${foreign}`, `This scenario takes ${taken.join(', ')}`, 'not_taken');
   if (amount && rest.productId !== null) throw invalid('options.amount', 'The product that is named has a price of its own', 'not_both');
   const options = { price: amount ? { asset: amount.asset, amount: amount.amount } : null, delaySeconds, failure };
   return beginSession(scope, actor, { ...rest, scenario: scenario as ScenarioName, options }, keep);
@@ -79,21 +82,20 @@ interface Pay {
   label: string | null;
 }
 
-export async function payInSandbox(scope: Scope, { paymentId, required, transaction, outcome, label }: Pay) {
+export async function payInSandbox(
+  scope: Scope,
+  { paymentId, required, transaction, outcome, label }: Pay,
+  keep: Keep<TestPayment>,
+): Promise<TestPayment> {
   const named = [paymentId, required, transaction].filter((one) => one !== undefined);
   if (named.length !== 1) throw invalid('payment_id', 'Name one of payment_id, payment_required and transaction', 'exactly_one');
-  if (transaction !== undefined) {
-    const { transaction: signed, payer } = signTransaction(scope, { transaction, label });
-    return { transaction: signed, payer_wallet: payer };
-  }
-  if (paymentId !== undefined) {
-    const { txSignature, payer } = await payPayment(scope, { paymentId, outcome, label });
-    return { ...(txSignature === null ? {} : { tx_signature: txSignature }), payer_wallet: payer };
-  }
+  if (transaction !== undefined)
+    return signTransaction(scope, { transaction, wallet: label === null ? null : walletOf(scope, label) }, keep);
+  const wallet = walletOf(scope, label);
+  if (paymentId !== undefined) return payPayment(scope, { paymentId, outcome, wallet }, keep);
   const challenge = parsePaymentRequired(required);
   if (!challenge) throw invalid('payment_required', 'Not a challenge of x402 version 2', 'invalid_value');
-  const { paymentSignature, payer } = await payRequired(scope, { required: challenge, outcome, label });
-  return { ...(paymentSignature === null ? {} : { payment_signature: paymentSignature }), payer_wallet: payer };
+  return payRequired(scope, { required: challenge, outcome, wallet }, keep);
 }
 
 /** Completes a handshake of a product of this sandbox. 404, and what a connector's call refuses. */

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import { DAY, MINUTE } from '#core/time.ts';
+import { OF_NO_SESSION } from '#platform/chain/reach.store.ts';
 import type { Db } from '#platform/context.ts';
 import { eventDueAt } from '#platform/db/vital-signs.ts';
 
@@ -19,14 +20,18 @@ export async function listDueMerchants(db: Db, now: number, limit: number): Prom
     sql`SELECT DISTINCT p.merchant_id AS merchantId FROM (SELECT ${of(column)} AS id FROM ${of(table)} WHERE ${condition}) d
       CROSS JOIN payments p ON p.id = d.id LIMIT ${limit}`;
   const looks = sql`next_look_at IS NOT NULL AND ${isDue(of('next_look_at'))}`;
-  const isOfNoSession = sql`request_id NOT LIKE 'sandbox\\_%' ESCAPE '\\'`;
   const statements = [
     ofMerchant('payments', sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND ${isDue(of('expires_at'), now - MINUTE)}`),
     ofMerchant('memberships', sql`status = 'active' AND ${isDue(of('paid_through'))}`),
     ofMerchant('memberships', sql`status = 'grace' AND ${isDue(of('grace_until'))}`),
     ofMerchant('settlements', sql`status <> 'settled' AND next_check_at IS NOT NULL AND ${isDue(of('next_check_at'))}`),
-    ofMerchant('events', sql`fanned_out_at IS NULL AND ${isDue(eventDueAt, now - PATIENCE_MS)} AND ${isOfNoSession}`),
+    ofMerchant('metered_sessions', looks),
+    ofMerchant('subscription_authorizations', looks),
+    ofMerchant('events', sql`fanned_out_at IS NULL AND ${isDue(eventDueAt, now - PATIENCE_MS)} AND ${sql.raw(OF_NO_SESSION)}`),
+    ofMerchant('placements', sql`next_attempt_at IS NOT NULL AND ${isDue(of('next_attempt_at'), now - PATIENCE_MS)}`),
     ofPayment('tx_claims', 'subject_id', looks),
+    sql`SELECT DISTINCT f.merchant_id AS merchantId FROM (SELECT subject_id AS id FROM tx_claims WHERE ${looks}) d
+      CROSS JOIN refunds f ON f.id = d.id LIMIT ${limit}`,
     ofPayment('unmatched_payments', 'payment_id', looks),
     ofPayment(
       'payment_candidates',

@@ -1,21 +1,46 @@
+import { base64 } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { requireViewer } from '#features/payments/payment.ts';
+import { findRefundByNonce } from '#features/payments/refunds/store.ts';
 import { missingIdentity } from '#features/payments/required-identity.ts';
 import { findWithProduct } from '#features/payments/store.ts';
-import { rememberFound } from '#features/payments/watch/candidates.ts';
+import { followFound, planFound } from '#features/payments/watch/candidates.ts';
 import { certainAt, expirePayment } from '#features/payments/watch/expire.ts';
 import { inMode } from '#platform/chain/scope.ts';
+import { memosOf } from '#platform/chain/simulated-blocks.ts';
 import type { Scope } from '#platform/context.ts';
+import { commit } from '#platform/db/commit.ts';
+import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
-import { LANDS, type Paying, payChallenge, payCheckout, signWith, type TestWallet, testWallet } from './wallet.ts';
+import { refundNonceOf } from '#solana/refund.ts';
+import {
+  LANDS,
+  merchantOf,
+  type Paying,
+  planChallengePayment,
+  planCheckoutPayment,
+  planMerchantSignature,
+  planSignature,
+  type TestWallet,
+  testWallet,
+} from './wallet.ts';
 
 export const OUTCOMES = ['paid', 'underpaid', 'declined', 'late', 'overpaid'] as const;
 export type TestOutcome = (typeof OUTCOMES)[number];
+
+/** What a test wallet gave; null: it declined. `field`: what it is called on the wire. */
+export interface TestPayment {
+  field: 'tx_signature' | 'payment_signature' | 'transaction';
+  value: string | null;
+  payer: string;
+  /** Of a transaction that was signed, where its broadcast could follow. */
+  txSignature?: string;
+}
 
 /** The wallet of a label, or another one each time. */
 export const walletOf = (scope: Scope, label: string | null): TestWallet =>
@@ -25,26 +50,31 @@ const payingOf = (outcome: TestOutcome): Paying => (outcome === 'underpaid' || o
 
 /**
  * A test wallet pays a checkout payment of this sandbox: it broadcasts, and does not tell the service. `late` lets the session end first; `declined`
- * pays nothing. 404, 409 state_conflict for one that is confirmed, and what a session that is over answers.
+ * pays nothing. What was broadcast and what was answered are stored together, so that a repetition never pays twice. 404, 409
+ * state_conflict for one that is confirmed, and what a session that is over answers.
  */
 export async function payPayment(
   scope: Scope,
-  { paymentId, outcome, label }: { paymentId: PaymentId; outcome: TestOutcome; label: string | null },
-): Promise<{ txSignature: string | null; payer: string }> {
+  { paymentId, outcome, wallet }: { paymentId: PaymentId; outcome: TestOutcome; wallet: TestWallet },
+  keep: Keep<TestPayment>,
+): Promise<TestPayment> {
   const known = (await findWithProduct(scope, paymentId)) ?? raise('not_found');
   const { payment } = known;
   requireViewer(payment, scope);
   const own = await inMode(scope, payment);
-  const wallet = walletOf(own, label);
-  if (outcome === 'declined') return { txSignature: null, payer: wallet.address };
+  const paid: TestPayment = { field: 'tx_signature', value: null, payer: wallet.address };
+  if (outcome === 'declined') return commit(own, await unchangedKept(paid, keep));
   requirePayable(own, payment, outcome);
   const unidentified = missingIdentity(known);
   if (unidentified) throw unidentified;
   const fate = outcome === 'late' ? await endSession(own, payment) : LANDS;
-  const txSignature = await payCheckout(own, payment, { wallet, paying: payingOf(outcome), fate });
+  const { signature, writes } = await planCheckoutPayment(own, payment, { wallet, paying: payingOf(outcome), fate });
+  const result = { ...paid, value: signature };
   // As the walk over the real chain would find it.
-  await rememberFound(own, payment, txSignature);
-  return { txSignature, payer: wallet.address };
+  const found = planFound(own, payment, signature);
+  await commit(own, await withAnswer({ events: [], writes: [...writes, found], result }, keep(result)));
+  followFound(own, payment, signature);
+  return result;
 }
 
 function requirePayable({ now }: Scope, payment: Payment, outcome: TestOutcome): void {
@@ -64,15 +94,40 @@ async function endSession(scope: Scope, payment: Payment): Promise<SandboxFate> 
 /** A test wallet answers a challenge of x402: what the agent sends as PAYMENT-SIGNATURE, or nothing where it declines. */
 export async function payRequired(
   scope: Scope,
-  { required, outcome, label }: { required: PaymentRequired; outcome: TestOutcome; label: string | null },
-): Promise<{ paymentSignature: string | null; payer: string }> {
-  const wallet = walletOf(scope, label);
-  if (outcome === 'declined') return { paymentSignature: null, payer: wallet.address };
-  return { paymentSignature: await payChallenge(scope, required, { wallet, paying: payingOf(outcome) }), payer: wallet.address };
+  { required, outcome, wallet }: { required: PaymentRequired; outcome: TestOutcome; wallet: TestWallet },
+  keep: Keep<TestPayment>,
+): Promise<TestPayment> {
+  const paid: TestPayment = { field: 'payment_signature', value: null, payer: wallet.address };
+  if (outcome === 'declined') return commit(scope, await unchangedKept(paid, keep));
+  const { signature, writes } = await planChallengePayment(scope, required, { wallet, paying: payingOf(outcome) });
+  const result = { ...paid, value: signature };
+  return commit(scope, await withAnswer({ events: [], writes, result }, keep(result)));
 }
 
-/** Signs a transaction that the API prepared, as the test wallet of a label. 422 where it is not one of its signers. */
-export function signTransaction(scope: Scope, { transaction, label }: { transaction: string; label: string | null }) {
-  const wallet = walletOf(scope, label ?? 'merchant');
-  return { transaction: signWith(wallet, transaction).wire, payer: wallet.address };
+/**
+ * Signs a transaction that the API prepared, and broadcasts it where no other signature is missing and the chain takes it: as a test wallet,
+ * or, where none is named and it is a refund of this merchant's, as whichever wallet the sale was paid to. 422 where it is not one of its signers.
+ */
+export async function signTransaction(
+  scope: Scope,
+  { transaction, wallet }: { transaction: string; wallet: TestWallet | null },
+  keep: Keep<TestPayment>,
+): Promise<TestPayment> {
+  const isRefund = wallet === null && (await isOwnRefund(scope, transaction));
+  const payer = wallet ?? merchantOf(scope);
+  const {
+    wire: value,
+    txSignature,
+    writes,
+    signer,
+  } = isRefund ? planMerchantSignature(scope, transaction) : { ...planSignature(scope, payer, transaction), signer: payer.address };
+  const signed: TestPayment = { field: 'transaction', value, payer: signer, ...(txSignature === null ? {} : { txSignature }) };
+  return commit(scope, await withAnswer({ events: [], writes, result: signed }, keep(signed)));
+}
+
+/** Whether this merchant prepared it as a refund in the sandbox. */
+async function isOwnRefund({ db, merchantId }: Scope, transaction: string): Promise<boolean> {
+  const nonce = refundNonceOf({ memos: memosOf(base64.decode(transaction)) });
+  const refund = nonce === null ? undefined : await findRefundByNonce(db, nonce);
+  return refund?.merchantId === merchantId && !refund.livemode;
 }

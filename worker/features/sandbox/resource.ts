@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { ASSETS } from '#core/money.ts';
 import { iso, SECOND } from '#core/time.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
+import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
 
@@ -31,13 +32,20 @@ export const SandboxSessionBody = z
   })
   .openapi('SandboxSession');
 
+/** A clock moves forward, and not further than a year or so at once. */
+export const AdvanceSeconds = z
+  .number()
+  .int()
+  .min(1)
+  .max(400 * 86_400);
+
 export const BeginRequest = z
   .object({
     scenario: z.string().max(64).openapi({ description: 'One of GET /v1/testing/scenarios.' }),
     seed: z.string().min(1).max(64).optional().openapi({ description: 'The same seed makes the same wallets, and the same steps.' }),
     product_id: z.uuid().optional().openapi({ description: 'What is sold; by default the session makes a product for itself.' }),
     endpoint_id: z.uuid().optional().openapi({ description: 'The only endpoint that hears of it; by default all of your sandbox.' }),
-    advance_seconds: z.number().int().min(1).optional().openapi({ description: 'Moves the clock once more after the scenario.' }),
+    advance_seconds: AdvanceSeconds.optional().openapi({ description: 'Moves the clock once more after the scenario.' }),
     options: z
       .object({
         amount: z.object({ asset: z.enum(ASSETS), amount: z.string().max(64), base_units: z.string().max(64).optional() }).optional(),
@@ -57,7 +65,7 @@ export const PayRequest = z
       .openapi({
         description: 'A challenge of x402: the value of PAYMENT-REQUIRED, or the object in it.',
       }),
-    transaction: z.base64().max(4096).optional().openapi({ description: 'Signed as the merchant’s test wallet, and not sent.' }),
+    transaction: WireTransaction.optional().openapi({ description: 'Signed as the merchant’s test wallet, and not sent.' }),
     outcome: z.enum(['paid', 'underpaid', 'declined', 'late', 'overpaid']).default('paid'),
     wallet: z
       .string()

@@ -4,10 +4,11 @@ import type { Keep } from '#platform/db/once.ts';
 import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { merchantErrors, merchantWriteErrors, sandboxRoute } from '#platform/http/callers.ts';
-import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
+import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
-import { BeginRequest, PayRequest, SandboxSessionBody } from './resource.ts';
+import type { TestPayment } from './pay.ts';
+import { AdvanceSeconds, BeginRequest, PayRequest, SandboxSessionBody } from './resource.ts';
 
 /** What only a call to the sandbox needs is loaded by it. */
 const load = () => import('./calls.ts');
@@ -22,7 +23,8 @@ const listScenarios = createRoute({
   path: '/testing/scenarios',
   operationId: 'listScenarios',
   tags,
-  summary: 'What can be tried in the sandbox',
+  summary: 'List scenarios',
+  description: 'What can be tried in the sandbox.',
   ...reads,
   request: { query: mode },
   responses: {
@@ -44,7 +46,7 @@ const begin = createRoute({
   path: '/testing/sessions',
   operationId: 'createSandboxSession',
   tags,
-  summary: 'Run a scenario: the live code, on a simulated chain and a clock of its own',
+  summary: 'Run a scenario',
   description:
     'Answers at once; poll the session, or listen to your sandbox endpoints. Everything in it has `livemode: false`, and its customers have ' +
     'references that begin with its id. It is erased 30 days after its end.',
@@ -58,7 +60,8 @@ const list = createRoute({
   path: '/testing/sessions',
   operationId: 'listSandboxSessions',
   tags,
-  summary: 'Recent sandbox sessions, newest first',
+  summary: 'List sandbox sessions',
+  description: 'Recent sandbox sessions, newest first.',
   ...reads,
   request: { query: z.object({ ...ModeQuery, limit: z.coerce.number().int().min(1).max(100).default(20) }) },
   responses: { ...ok(z.object({ items: z.array(SandboxSessionBody) }).openapi('SandboxSessions')), ...merchantErrors() },
@@ -69,7 +72,8 @@ const get = createRoute({
   path: '/testing/sessions/{session_id}',
   operationId: 'getSandboxSession',
   tags,
-  summary: 'One sandbox session',
+  summary: 'Get a sandbox session',
+  description: 'One sandbox session.',
   ...reads,
   request: { params: sessionId, query: mode },
   responses: { ...ok(SandboxSessionBody), ...merchantErrors('not_found') },
@@ -80,25 +84,15 @@ const advance = createRoute({
   path: '/testing/sessions/{session_id}/advance',
   operationId: 'advanceSandboxSession',
   tags,
-  summary: 'Move the clock of a session on',
+  summary: 'Advance a clock',
   description:
-    'What falls due on the way happens in its order and at its time. At most 400 days; a session moves one way and once at a time.',
+    'What falls due on the way happens in its order and at its time. At most 400 days; a session moves one way and once at a time, for 60 days after its beginning.',
   ...writes,
   request: {
     headers: OptionalIdempotencyHeader,
     params: sessionId,
     query: mode,
-    ...jsonBody(
-      z
-        .object({
-          seconds: z
-            .number()
-            .int()
-            .min(1)
-            .max(400 * 86_400),
-        })
-        .openapi('AdvanceRequest', { example: { seconds: 86_400 } }),
-    ),
+    ...jsonBody(z.object({ seconds: AdvanceSeconds }).openapi('AdvanceRequest', { example: { seconds: 86_400 } })),
   },
   responses: { ...ok(SandboxSessionBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
@@ -108,7 +102,7 @@ const pay = createRoute({
   path: '/testing/pay',
   operationId: 'payTest',
   tags,
-  summary: 'Pay as a test wallet would',
+  summary: 'Pay as a test wallet',
   description:
     'A payment is signed and broadcast on the simulated chain, and never confirmed by this: confirm it as your page would, or wait until it ' +
     'is found. A challenge of x402 is answered with what the agent sends as PAYMENT-SIGNATURE. `declined` answers no signature.',
@@ -141,7 +135,8 @@ const identify = createRoute({
   path: '/testing/identity',
   operationId: 'identifyTest',
   tags,
-  summary: 'Complete a buyer’s identity as the connector would',
+  summary: 'Identify a test buyer',
+  description: 'Complete a buyer’s identity as the connector would.',
   ...writes,
   request: {
     headers: OptionalIdempotencyHeader,
@@ -168,6 +163,15 @@ const identify = createRoute({
         .openapi('CompletedTestIdentity'),
     ),
     ...merchantWriteErrors('not_found', 'state_conflict', 'identity_expired'),
+  },
+});
+
+const toPaymentBody = ({ field, value, payer, txSignature }: TestPayment) => ({
+  status: 200,
+  body: {
+    ...(value === null ? {} : { [field]: value }),
+    ...(txSignature === undefined ? {} : { tx_signature: txSignature }),
+    payer_wallet: payer,
   },
 });
 
@@ -200,8 +204,9 @@ export const sandboxRoutes = router()
     const { scope } = c.var;
     const { payment_id, payment_required: required, wallet, ...body } = c.req.valid('json');
     const input = { ...body, paymentId: payment_id as PaymentId | undefined, required, label: wallet ?? null };
-    const run = async () => (await load()).payInSandbox(scope, input);
-    return sendStored(c, await answerLeased(c, run, (paid) => ({ status: 200, body: paid })));
+    const calls = await load();
+    const run = (keep: Keep<TestPayment>) => calls.payInSandbox(scope, input, keep);
+    return sendStored(c, await answerOnce(c, run, toPaymentBody));
   })
   .openapi(identify, async (c) => {
     const { identity_session_id, provider_user_id, username } = c.req.valid('json');

@@ -1,18 +1,21 @@
 import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
+import { isCountingEarlier } from '#features/figures/cursors.store.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
+import { sweepMeteredSessions } from '#features/metered/sweep.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepCandidates } from '#features/payments/watch/recheck.ts';
+import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
 import { sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
-import { clockOf } from '#platform/chain/clock.store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import { addressOf, type Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import { listDueMerchants } from './own.store.ts';
-import { eraseSession, forgetTransactions } from './sessions/erase.store.ts';
+import { forgetTransactions } from './sessions/erase.store.ts';
+import { forgetSession } from './sessions/erase.ts';
 import { type Follow, queueRun } from './sessions/run.ts';
 import { listForgotten, listStalled } from './sessions/store.ts';
 
@@ -21,9 +24,11 @@ export async function sweepOwn(ctx: Shard, merchantId: AccountId, follow: Follow
   const scope = inSandbox(ctx, merchantId, null);
   await sweepCandidates(scope);
   await sweepSettlements(scope);
+  await sweepMeteredSessions(scope);
   await sweepExpired(scope);
   await sweepMemberships(scope);
   await sweepFinality(scope);
+  await sweepSandboxPlacements(scope);
   await sweepFanOut(scope, follow);
 }
 
@@ -49,9 +54,11 @@ const TRANSACTIONS_MAX = 500;
 /** Forgets sessions that ended 30 days ago with all they made, and transactions of simulated chains that nothing asks for any more. */
 export const sweepEndedSandboxes = async (ctx: Shard): Promise<Swept> => {
   await forgetTransactions(ctx.db, ctx.wallNow, TRANSACTIONS_MAX);
+  // Until then it is not known what of a session is in the figures, from which it is taken.
+  if (await isCountingEarlier(ctx.db)) return { taken: 0, isFinished: true };
   return sweepRounds(ctx, ROUNDS, async (max) => {
     const ended = await listForgotten(ctx.db, ctx.wallNow, max);
-    await forEach(ctx, ended, (session) => eraseSession(inSandbox(ctx, session.merchantId, clockOf(session))));
+    await forEach(ctx, ended, (session) => forgetSession(ctx, session));
     return ended.length;
   });
 };

@@ -21,9 +21,11 @@ import { base58, base64, base64url } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { DECIMALS } from '#core/money.ts';
 import { prepareTransaction, termsOf } from '#features/checkout/prepare-transaction.ts';
+import { decodeSigned } from '#platform/chain/simulated-blocks.ts';
 import { SimulatedChain } from '#platform/chain/simulated-chain.ts';
 import { sandboxSeed } from '#platform/chain/simulated-config.ts';
 import type { Scope } from '#platform/context.ts';
+import { commit, type Write } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
 import { encodeHeader, type PaymentRequired, X402_VERSION } from '#protocols/x402/wire.ts';
@@ -43,15 +45,49 @@ export function testWallet({ config, sandbox }: Scope, label: string): TestWalle
   return { address: base58.encode(key!.publicKey), key: key! };
 }
 
+/** The wallet that a session's merchant is paid on, and that signs refunds where no other is named. */
+export const merchantOf = (scope: Scope): TestWallet => testWallet(scope, 'named:merchant');
+
+/** A signed transaction, base64. `txSignature`: null where it is not broadcast. */
+interface SignedTransfer {
+  wire: string;
+  txSignature: string | null;
+  writes: Write[];
+}
+
+/** Signs, and plans the broadcast: null and no statement where others have still to sign, or the chain does not take it. */
+export function planSignature(scope: Scope, wallet: TestWallet, transaction: string): SignedTransfer {
+  const { wire, messageBytes } = signWith(wallet, transaction);
+  const sent = simulatedChainOf(scope).planSend(base64.decode(wire), LANDS);
+  if ('kind' in sent) return { wire, txSignature: null, writes: [] };
+  return { wire, txSignature: base58.encode(wallet.key.sign(messageBytes)), writes: [sent.write] };
+}
+
+/**
+ * Signs in the place of the wallets that a transaction asks, one of the merchant's: a product may be paid on any wallet, and the sandbox has
+ * no key of it. `signer`: the wallet that pays. Statements, not effects; none where the chain does not take it.
+ */
+export function planMerchantSignature(scope: Scope, transaction: string): SignedTransfer & { signer: string } {
+  const decoded = getTransactionDecoder().decode(base64.decode(transaction));
+  const bytes = merchantOf(scope).key.sign(Uint8Array.from(decoded.messageBytes));
+  const signatures = Object.fromEntries(Object.keys(decoded.signatures).map((signer) => [signer, bytes]));
+  const signed = Uint8Array.from(getTransactionEncoder().encode({ ...decoded, signatures } as typeof decoded));
+  const sent = simulatedChainOf(scope).planSend(signed, LANDS, { isVouched: true });
+  const [txSignature, writes] = 'kind' in sent ? [null, []] : [base58.encode(bytes), [sent.write]];
+  return { wire: base64.encode(signed), txSignature, writes, signer: Object.keys(decoded.signatures)[0]! };
+}
+
 /** Signs for one wallet; the signatures of others stay as they are. Base64, as is the answer. */
 export function signWith({ address: signer, key }: TestWallet, transaction: string): { wire: string; messageBytes: Uint8Array } {
-  const decoded = getTransactionDecoder().decode(base64.decode(transaction));
+  const wire = base64.decode(transaction);
+  if (decodeSigned(wire) === null) throw new ApiError('payment_mismatch', { meta: { reason: 'undecodable' } });
+  const decoded = getTransactionDecoder().decode(wire);
   if (!Object.hasOwn(decoded.signatures, signer))
     throw new ApiError('payment_mismatch', { meta: { reason: 'not_a_signer', wallet: signer } });
   const messageBytes = Uint8Array.from(decoded.messageBytes);
   const signatures = { ...decoded.signatures, [signer as Address]: key.sign(messageBytes) };
-  const wire = getTransactionEncoder().encode({ ...decoded, signatures } as typeof decoded);
-  return { wire: base64.encode(Uint8Array.from(wire)), messageBytes };
+  const signed = getTransactionEncoder().encode({ ...decoded, signatures } as typeof decoded);
+  return { wire: base64.encode(Uint8Array.from(signed)), messageBytes };
 }
 
 /** The chain of a scope of the sandbox, with what only test calls may do to it. */
@@ -67,12 +103,20 @@ const AMOUNTS: Record<Paying, (units: bigint) => bigint> = {
   overpaid: (units) => units + (units + 1n) / 2n,
 };
 
-/** Pays a checkout payment as a wallet would that sends its transaction itself. Answers the transaction's signature. */
-export async function payCheckout(
-  scope: Scope,
-  payment: Payment,
-  { wallet, paying, fate = LANDS }: { wallet: TestWallet; paying: Paying; fate?: SandboxFate },
-): Promise<string> {
+/** What a test wallet has signed, and the statements that store what the chain is to make of it. */
+export interface Signed {
+  signature: string;
+  writes: Write[];
+}
+
+interface HowToPay {
+  wallet: TestWallet;
+  paying: Paying;
+  fate?: SandboxFate;
+}
+
+/** Pays a checkout payment as a wallet would that sends its transaction itself. Statements, not effects. */
+export async function planCheckoutPayment(scope: Scope, payment: Payment, { wallet, paying, fate = LANDS }: HowToPay): Promise<Signed> {
   const terms = termsOf(scope, payment, [true, true]);
   const merchant = { ...terms.merchant, units: AMOUNTS[paying](terms.merchant.units) };
   const unsigned =
@@ -80,11 +124,9 @@ export async function payCheckout(
       ? (await prepareTransaction(scope, payment, wallet.address)).transaction
       : await buildCheckoutTransaction({ ...terms, merchant }, wallet.address, (await simulatedChainOf(scope).prepare([])).lifetime);
   const { wire, messageBytes } = signWith(wallet, unsigned);
-  const chain = simulatedChainOf(scope);
-  await chain.decideFate(messageBytes, fate);
-  const sent = await chain.sendTransaction(base64.decode(wire));
-  if (sent.kind !== 'sent') throw new Error(`a test wallet's transaction was not taken: ${sent.kind === 'rejected' ? sent.reason : ''}`);
-  return base58.encode(wallet.key.sign(messageBytes));
+  const sent = simulatedChainOf(scope).planSend(base64.decode(wire), fate);
+  if ('kind' in sent) throw new Error(`a test wallet's transaction was not taken: ${sent.reason}`);
+  return { signature: base58.encode(wallet.key.sign(messageBytes)), writes: [sent.write] };
 }
 
 const COMPUTE_UNITS = 20_000;
@@ -92,13 +134,13 @@ const COMPUTE_PRICE_MICRO_LAMPORTS = 1n;
 
 /**
  * Answers a challenge of x402 as the public client does: the value of PAYMENT-SIGNATURE, over a transaction that the settling side
- * signs too. 422 for a challenge that this sandbox did not make. (scheme `exact` on Solana)
+ * signs too. Statements, not effects. 422 for a challenge that this sandbox did not make. (scheme `exact` on Solana)
  */
-export async function payChallenge(
+export async function planChallengePayment(
   scope: Scope,
   required: PaymentRequired,
-  { wallet, paying, fate = LANDS }: { wallet: TestWallet; paying: Paying; fate?: SandboxFate },
-): Promise<string> {
+  { wallet, paying, fate = LANDS }: HowToPay,
+): Promise<Signed> {
   const accepted = required.accepts.find(({ scheme, network }) => scheme === 'exact' && network === scope.config.network.caip2);
   const { feePayer, memo } = (accepted?.extra ?? {}) as { feePayer?: unknown; memo?: unknown };
   if (!accepted || typeof feePayer !== 'string' || typeof memo !== 'string')
@@ -131,6 +173,11 @@ export async function payChallenge(
       ),
   );
   const { wire, messageBytes } = signWith(wallet, getBase64EncodedWireTransaction(compileTransaction(message)));
-  await chain.decideFate(messageBytes, fate);
-  return encodeHeader({ x402Version: X402_VERSION, resource: required.resource, accepted, payload: { transaction: wire } });
+  const signature = encodeHeader({ x402Version: X402_VERSION, resource: required.resource, accepted, payload: { transaction: wire } });
+  return { signature, writes: [chain.planFate(messageBytes, fate)] };
+}
+
+/** Stores what a test wallet has signed, where no other fact belongs into its batch. Answers the signature. */
+export async function send(scope: Scope, { signature, writes }: Signed): Promise<string> {
+  return commit(scope, { events: [], writes, result: signature });
 }

@@ -12,7 +12,10 @@ import { DELIVERY, ENDPOINT } from '#rules/states.ts';
 const TypePattern = z
   .string()
   .max(80)
-  .refine(isTypePattern, { message: 'Not an event type, `group.*` or `*`', params: { type: 'unknown_event_type' } });
+  .refine(isTypePattern, {
+    message: 'Not an event type, `group.*` or `*`. GET /v1/webhooks/event-types lists them',
+    params: { type: 'unknown_event_type' },
+  });
 const Url = z.string().max(2048).openapi({ format: 'uri', example: 'https://shop.example.com/hooks' });
 const settings = {
   description: z.string().max(500).optional(),
@@ -129,6 +132,13 @@ export const EventQuery = {
     .openapi({ description: 'The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000.' }),
 };
 
+/** What some events are about beside their object. */
+export const BESIDE = {
+  refund: z.record(z.string(), z.unknown()).optional().openapi({ description: 'Of `payment.refunded`: the refund that was seen.' }),
+  proof: z.record(z.string(), z.unknown()).optional().openapi({ description: 'Of `receipt.proof_sent`: to whom, and under which id.' }),
+  message: z.record(z.string(), z.unknown()).optional().openapi({ description: 'Of a ticket: the message that was written.' }),
+};
+
 export const EventBody = z
   .object({
     id: z.string(),
@@ -138,7 +148,11 @@ export const EventBody = z
     api_version: z.string(),
     account_id: z.uuid(),
     subject: z.object({ type: z.string(), id: z.string(), version: z.int() }),
-    data: z.object({ object: z.record(z.string(), z.unknown()), previous: z.record(z.string(), z.unknown()).optional() }),
+    data: z.object({
+      object: z.record(z.string(), z.unknown()),
+      previous: z.record(z.string(), z.unknown()).optional(),
+      ...BESIDE,
+    }),
   })
   .openapi('Event');
 

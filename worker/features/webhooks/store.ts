@@ -20,7 +20,7 @@ export async function getEndpoint(...args: Parameters<typeof findEndpoint>): Pro
 export const listEndpoints = (scope: Scope, page: PageRequest) =>
   listPage(scope.db, webhookEndpoints, rowsOf(webhookEndpoints, scope), newestFirst(webhookEndpoints.createdAt), page);
 
-export const countEnabledEndpoints = (scope: Scope): Promise<number> =>
+export const getEnabledEndpointCount = (scope: Scope): Promise<number> =>
   scope.db.$count(webhookEndpoints, and(rowsOf(webhookEndpoints, scope), eq(webhookEndpoints.status, 'enabled')));
 
 /** Refuses the batch once the plan's enabled endpoints are used up. */

@@ -1,9 +1,10 @@
 import type { Dictionary, TextKey } from '../locales/en.ts';
 import type { Amount } from '../parts/text.ts';
+import type { WalletTerms } from '../parts/wallet-choice.ts';
 import type { Connected, Fee } from './wire.ts';
 
 /** What the server tells the browser with the page: everything that is not asked for later. */
-export interface PageFacts {
+export interface PageFacts extends WalletTerms {
   slug: string;
   /** This page, for wallets that open it in a browser of their own. */
   pageUrl: string;
@@ -11,28 +12,39 @@ export interface PageFacts {
   text: Dictionary;
   /** Whether a payment can be begun at all. One that was begun before is followed to its end all the same. */
   isPayable: boolean;
-  /** Why not, if so. */
+  /** Why no payment can be begun; null where one can. */
   obstacle: TextKey | null;
   productName: string;
   /** The account's own name: what a merchant calls the shop is not enough to say who was paid. */
   sellerName: string;
+  /** Known to be the seller's; null: none is. */
+  sellerDomain: string | null;
   price: Amount;
-  /** What may be paid in, what connect begins with first. */
+  /** What a buyer has once it is paid, line by line. */
+  gains: string[];
+  /** The one of these lines that is a time of access: its end takes its place once it is known. */
+  accessGain: string | null;
+  /** The assets a buyer may pay in; connect begins with the first of them. */
   assets: string[];
+  /** What the price is in the other assets by now, as far as a rate is known: the exact amount is fixed when a payment begins. */
+  estimates: Record<string, Amount>;
+  /** How long a payment that begins now lasts, in seconds. */
+  sessionSeconds: number;
+  /** Where the seller helps. */
+  supportUrl: string | null;
   /** The wallet that is paid, by asset. */
   payees: Record<string, string>;
   /** How long after its end it is uncertain whether a payment arrived: until then no other may begin. */
   uncertainMs: number;
-  network: 'mainnet' | 'devnet';
   buttonLabel: string | null;
+  /** Where a buyer who does not pay goes back to. */
+  cancelUrl: string | null;
   /** A phone shows links to wallets where a desktop shows a QR code. */
   isPhone: boolean;
   paymentSessionId: string | null;
   handoffToken: string | null;
-  /** The payment its payment session holds already, paid or not: this browser need not have begun it. */
+  /** The payment that the payment session of the link holds already, paid or not; another browser may have begun it. */
   begun: (Connected & { tx_signature: string | null }) | null;
-  /** Local development only: the node a demo wallet takes its play money from. */
-  demoRpcUrl: string | null;
 }
 
 /** The payment this page is about, as the browser stores it: over refreshes and closed laptops. */
@@ -47,6 +59,8 @@ export interface PagePayment {
   quote: { rate: string; expiresAt: string } | null;
   /** The transaction this browser knows to have been sent. */
   txSignature: string | null;
+  /** In which its buyer showed who they are: it shows them how to get in. */
+  identitySessionId?: string;
   /** Epoch ms until which a wallet that did not say whether it has paid may still have. */
   unclearUntil?: number;
 }
@@ -65,14 +79,6 @@ export interface Identity {
   expiresAt: string;
 }
 
-export interface WalletChoice {
-  name: string;
-  icon: string | null;
-  /** False where it does not know the network we are on. */
-  isUsable: boolean;
-  isDemo: boolean;
-}
-
 export interface Problem {
   key: TextKey;
   values?: Record<string, string>;
@@ -87,7 +93,7 @@ export const toPagePayment = (answer: Connected, txSignature: string | null = nu
   memo: answer.memo,
   solanaPayUrl: answer.solana_pay_url,
   expiresAt: answer.expires_at,
-  // Always what one SOL is worth, whichever of the two is paid.
+  // The rate is always that of one SOL in USDC, whichever of the two is paid.
   quote: answer.price_quote ? { rate: answer.price_quote.rate, expiresAt: answer.price_quote.expires_at } : null,
   txSignature,
 });

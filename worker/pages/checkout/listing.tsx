@@ -14,8 +14,8 @@ export interface ShownListing {
 export const brandOf = ({ merchant }: Sale): string =>
   plain(merchant.merchantSettings.checkout_brand_name ?? '') || plainName(merchant.displayName);
 
-/** Checked when it was set, and once more where it becomes a link. */
-const httpsUrl = (text: string | undefined): string | null => {
+/** A link is checked when it is set, and once more here, where it becomes one that a buyer can follow. */
+export const httpsUrl = (text: string | undefined): string | null => {
   const url = text === undefined ? null : URL.parse(text);
   return url?.protocol === 'https:' && url.username === '' && url.password === '' ? url.href : null;
 };
@@ -102,6 +102,11 @@ function Payees({ page: { say }, facts }: ShownListing) {
         <Row name={say('seller')}>
           <bdi>{say('quoted', { name: facts.sellerName })}</bdi>
         </Row>
+        {facts.sellerDomain && (
+          <Row name={say('sellerDomain')}>
+            <bdi>{facts.sellerDomain}</bdi>
+          </Row>
+        )}
         {(isOneWallet ? payees.slice(0, 1) : payees).map(([asset, wallet]) => (
           <Row name={isOneWallet ? say('wallet') : say('walletFor', { asset })}>
             <Address address={wallet} />
@@ -127,13 +132,16 @@ export function About(shown: ShownListing) {
         ))}
       </ul>
       <Payees {...shown} />
-      <div>
-        <h2>{say('howItWorks')}</h2>
-        <ol class="steps">
-          <li>{say('step1')}</li>
-          <li>{say('step2')}</li>
-          <li>{FEE_BPS > 0 ? say('step3Fee', { percent: formatBps(locale, FEE_BPS) }) : say('step3')}</li>
-        </ol>
+      <div class="teaching">
+        <div>
+          <h2>{say('howItWorks')}</h2>
+          <ol class="steps">
+            <li>{say('step1')}</li>
+            <li>{say('step2')}</li>
+            <li>{FEE_BPS > 0 ? say('step3Fee', { percent: formatBps(locale, FEE_BPS) }) : say('step3')}</li>
+          </ol>
+        </div>
+        <p class="quiet">{say('networkCosts')}</p>
       </div>
       <p class="quiet">{say('neverAsk')}</p>
       {support && (
@@ -148,16 +156,28 @@ export function About(shown: ShownListing) {
   );
 }
 
-function listBenefits({ locale, say }: PageContext, { product }: Sale): string[] {
-  const { accessPeriodDays, usageUnits, unitName, billingModel } = product;
+const listBenefits = (page: PageContext, sale: Sale): string[] => [
+  ...listGains(page, sale),
+  page.say(sale.product.renewalMode === 'AUTOMATIC' ? 'renews' : sale.product.billingModel === 'recurring' ? 'recurring' : 'oneOff'),
+];
+
+/** The time of access that a purchase gives; null where it gives none, or one without an end. */
+export const accessGain = ({ locale, say }: Pick<PageContext, 'locale' | 'say'>, { product: { accessPeriodDays } }: Sale): string | null =>
+  accessPeriodDays === null ? null : say('access', { period: formatPeriod(locale, accessPeriodDays, 'day') });
+
+/** What a buyer has once it is paid. */
+export function listGains(page: Pick<PageContext, 'locale' | 'say'>, sale: Sale): string[] {
+  const { locale, say } = page;
+  const { product } = sale;
+  const access = accessGain(page, sale);
+  const { accessPeriodDays, usageUnits, unitName } = product;
   const count = formatCount(locale, usageUnits ?? 0);
   const uses = unitName
     ? say('unitsNamed', { count, unit: plain(unitName) })
     : say(isOne(locale, usageUnits ?? 0) ? 'unitsOne' : 'unitsOther', { count });
   return [
     ...(usageUnits === null ? [] : [uses]),
-    ...(accessPeriodDays === null ? [] : [say('access', { period: formatPeriod(locale, accessPeriodDays, 'day') })]),
+    ...(access === null ? [] : [access]),
     ...(accessPeriodDays === null && usageUnits === null ? [say('forever')] : []),
-    say(billingModel === 'recurring' ? 'recurring' : 'oneOff'),
   ];
 }

@@ -1,3 +1,4 @@
+import type { TextKey } from '../locales/en.ts';
 import { Title } from '../parts/parts.tsx';
 import { formatMoney, formatTime, type Say } from '../parts/text.ts';
 import type { PageFacts, PagePayment, Problem } from './facts.ts';
@@ -11,13 +12,15 @@ export interface Actions {
   copy(what: string, text: string, event: Event): void;
   cancel(): void;
   startAgain(): void;
+  /** In the place of a payment whose time is over and that is unsigned. */
+  startAnew(): void;
   stay(): void;
   submitSignature(event: Event): void;
   chooseAsset(asset: string): void;
   finishIdentity(): void;
-  /** Goes on with the payment that was begun elsewhere. */
+  /** The buyer goes on with the payment that was begun elsewhere. */
   continueFound(): void;
-  /** Leaves it alone and begins another. */
+  /** The buyer leaves the payment that was begun elsewhere alone and begins another. */
   declineFound(): void;
 }
 
@@ -26,7 +29,7 @@ export interface PanelProps<State extends PageState = PageState> {
   facts: PageFacts;
   state: State;
   say: Say;
-  /** Absent on the server: nothing can be done before the browser is there. */
+  /** Absent on the server, because a buyer can do nothing before the script runs. */
   actions?: Actions;
   /** Absent on the server, which shows no payment. */
   drawCode?: (text: string) => { size: number; path: string };
@@ -42,10 +45,13 @@ export function StepHelp({ facts, state, say }: PanelProps) {
   return help === null ? null : <p>{say(help, values)}</p>;
 }
 
+/** Never says "not paid" where a wallet has not said whether it has. */
+export const problemTitle = ({ key }: Problem): TextKey => (key === 'pUnclear' ? 'checkingPaid' : 'problem');
+
 export const ProblemNote = ({ problem, say }: { problem: Problem | null; say: Say }) =>
   problem ? (
-    <div class="problem">
-      <strong>{say('problem')}</strong>
+    <div class={problem.key === 'pUnclear' ? 'problem unclear' : 'problem'}>
+      <strong>{say(problemTitle(problem))}</strong>
       <p>{say(problem.key, problem.values)}</p>
     </div>
   ) : null;
@@ -70,6 +76,15 @@ export function Due({ facts: { locale }, payment, say }: Pick<PanelProps, 'facts
     </p>
   );
 }
+
+/** What is left of a time, as a bar that empties; the digits beside it, or the words, say the same to who cannot see it. */
+export const Bar = ({ left, whole }: { left: number; whole: number }) => (
+  <progress class={left <= 60 ? 'bar bar-short' : 'bar'} value={left} max={Math.max(left, whole)} aria-hidden="true" />
+);
+
+/** How long a payment lasts in all: a quote five minutes. */
+export const wholeOf = ({ sessionSeconds }: PageFacts, payment: PagePayment | null): number =>
+  payment?.quote ? Math.min(300, sessionSeconds) : sessionSeconds;
 
 /** The digits change every second and are not read aloud; the status line speaks at five minutes and at one. */
 export const Timer = ({ secondsLeft }: { secondsLeft: number }) => (

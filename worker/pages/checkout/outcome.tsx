@@ -4,9 +4,10 @@
  */
 
 import { Mark, Row, ShortAddress, Signature, Spinner } from '../parts/parts.tsx';
-import { formatMoney, formatTime } from '../parts/text.ts';
-import { type PanelProps, StepHelp, StepTitle, TwiceNote } from './notes.tsx';
-import { type PageAt, payingSignatureOf } from './state.ts';
+import { explorerUrl, formatDay, formatMoney, formatTime } from '../parts/text.ts';
+import { isTest } from '../parts/wallet-choice.ts';
+import { Bar, type PanelProps, ProblemNote, StepHelp, StepTitle, TwiceNote } from './notes.tsx';
+import { isReplaceable, type PageAt, payingSignatureOf } from './state.ts';
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
 
@@ -19,7 +20,9 @@ export function Confirmed(props: PanelProps<PageAt<'confirmed'>>) {
       <StepTitle {...props} />
       <StepHelp {...props} />
       <TwiceNote {...props} />
+      <Gains {...props} />
       <Paid {...props} />
+      <Entry {...props} />
       {status.overpaid && <p class="quiet">{say('overpaid', { amount: formatMoney(facts.locale, status.overpaid) })}</p>}
       {redirectUrl && (
         <a class="button" href={redirectUrl} rel="noreferrer">
@@ -40,13 +43,90 @@ export function Confirmed(props: PanelProps<PageAt<'confirmed'>>) {
           {say('receipt')}
         </a>
       )}
-      {!isLeaving && facts.isPayable && !facts.paymentSessionId && !facts.handoffToken && (
-        <button type="button" class="link-button" onClick={() => actions?.startAgain()}>
-          {say('buyAgain')}
-        </button>
+      {status.receipt_id && <CopyReceipt {...props} receiptId={status.receipt_id} />}
+      <p class="quiet">{say(status.receipt_id ? 'nextSteps' : 'nextStepsBare')}</p>
+      {facts.supportUrl && (
+        <a class="way-back" href={facts.supportUrl} target="_blank" rel="noopener noreferrer nofollow">
+          {say('support')} ({hostOf(facts.supportUrl)})
+        </a>
       )}
-      <Signature say={say} signature={payingSignatureOf(state)} />
+      <PaidSignature {...props} />
+      {!isLeaving && facts.isPayable && !facts.paymentSessionId && !facts.handoffToken && (
+        <details class="again">
+          <summary>{say('buyAgainAsk')}</summary>
+          <p class="quiet">{say('buyAgainHelp')}</p>
+          <button type="button" class="plain-button" onClick={() => actions?.startAgain()}>
+            {say('buyAgain')}
+          </button>
+        </details>
+      )}
     </>
+  );
+}
+
+/** The proof of the purchase, for a buyer to pass on. */
+function CopyReceipt({ facts, say, state, actions, receiptId }: PanelProps<PageAt<'confirmed'>> & { receiptId: string }) {
+  const url = new URL(`/r/${receiptId}`, facts.pageUrl).href;
+  return (
+    <div class="copy-receipt">
+      <span class="hidden">{url}</span>
+      <button type="button" class="link-button" onClick={(event: Event) => actions?.copy('receipt', url, event)}>
+        {say(state.copied === null ? 'copyReceipt' : state.copied.isSelected ? 'selected' : 'copied')}
+      </button>
+    </div>
+  );
+}
+
+/** The transaction where it can be looked up; that of a test is on no chain that an explorer knows. */
+function PaidSignature({ facts, say, state }: PanelProps<PageAt<'confirmed'>>) {
+  const signature = payingSignatureOf(state);
+  if (signature === null) return null;
+  return (
+    <details class="signature">
+      <summary>{say('signature')}</summary>
+      <code>{signature}</code>
+      {!isTest(facts) && (
+        <a href={explorerUrl(facts.network, signature)} target="_blank" rel="noopener noreferrer">
+          {say('rExplore')}
+        </a>
+      )}
+    </details>
+  );
+}
+
+/** What the money was for: the first thing a buyer wants to know now. */
+function Gains({ facts, state, say }: PanelProps<PageAt<'confirmed'>>) {
+  const { access_until: until } = state.status;
+  const present = until ? say('accessUntil', { date: formatDay(facts.locale, until) }) : null;
+  return (
+    <div>
+      <h3>{say('youHave')}</h3>
+      <ul class="gets">
+        {facts.gains.map((line) => (
+          <li key={line}>{line === facts.accessGain && present ? <strong>{present}</strong> : line}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const ENTRY_WORDS = { pending: 'entryPending', delivered: 'entryGiven', failed: 'entryFailed' } as const;
+
+/** How the buyer gets into what they bought access to, and what to do where the platform did not let the service tell them. */
+function Entry({ state, say }: PanelProps<PageAt<'confirmed'>>) {
+  const { delivery } = state.status;
+  if (!state.payment.identitySessionId || delivery?.status === 'not_required' || delivery?.status === 'revoked') return null;
+  const link = URL.parse(delivery?.invite_url ?? '');
+  const isUsable = link?.protocol === 'https:';
+  return (
+    <div class="entry">
+      <p>{say(isUsable && delivery?.status !== 'failed' ? 'entryInvited' : ENTRY_WORDS[delivery?.status ?? 'pending'])}</p>
+      {isUsable && (
+        <a class="button" href={link.href} rel="noreferrer" target="_blank">
+          {say('entryOpen', { host: link.host })}
+        </a>
+      )}
+    </div>
   );
 }
 
@@ -58,6 +138,7 @@ function Paid({ facts, state, say }: PanelProps<PageAt<'confirmed'>>) {
       <Row name={say('seller')}>
         <bdi>{say('quoted', { name: facts.sellerName })}</bdi>
       </Row>
+      {facts.sellerDomain && <Row name={say('sellerDomain')}>{facts.sellerDomain}</Row>}
       <Row name={say('wallet')}>
         <ShortAddress address={recipient} />
       </Row>
@@ -93,14 +174,24 @@ const MINUTE_MS = 60_000;
 const nextMinute = (at: number): string => new Date(Math.ceil(at / MINUTE_MS) * MINUTE_MS).toISOString();
 
 export function Closing(props: PanelProps<PageAt<'closing'>>) {
-  const { facts, state, say } = props;
+  const { facts, state, say, actions } = props;
   const certainAt = Date.parse(state.status?.expires_at ?? state.payment.expiresAt) + facts.uncertainMs;
   return (
     <>
       <Spinner />
       <StepTitle {...props} />
       <StepHelp {...props} />
+      {state.secondsToCertain !== null && <Bar left={state.secondsToCertain} whole={Math.ceil(facts.uncertainMs / 1000)} />}
       {!Number.isNaN(certainAt) && <p class="quiet">{say('closingUntil', { time: formatTime(facts.locale, nextMinute(certainAt)) })}</p>}
+      <ProblemNote problem={state.problem} say={say} />
+      {facts.isPayable && isReplaceable(state) && (
+        <>
+          <button type="button" class="plain-button" disabled={state.isBusy} onClick={() => actions?.startAnew()}>
+            {say('startAnew')}
+          </button>
+          <p class="quiet">{say('startAnewHelp')}</p>
+        </>
+      )}
     </>
   );
 }

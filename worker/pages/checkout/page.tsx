@@ -1,38 +1,46 @@
-import { type Asset, toMoneyResource } from '#core/money.ts';
+import { type Asset, type MoneyResource, toMoneyResource } from '#core/money.ts';
+import { SECOND } from '#core/time.ts';
+import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
+import { solanaPayUrl } from '#features/checkout/prepare-transaction.ts';
 import { toConnectResource } from '#features/checkout/resource.ts';
 import type { SessionListing } from '#features/checkout/sessions/session.ts';
 import { certainAt } from '#features/payments/watch/expire.ts';
 import { saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail, openRails } from '#features/products/selling/checkout-rails.ts';
 import { payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
-import type { Ctx } from '#platform/context.ts';
+import { dueIn } from '#features/rails/quote.ts';
+import { inMode } from '#platform/chain/scope.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { PAGE_ASSETS } from '../assets.ts';
-import { type PageContext, sendPage } from '../document.tsx';
+import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
 import type { TextKey } from '../locales/en.ts';
-import { plain, plainName } from '../parts/text.ts';
+import { formatMoney, plain, plainName } from '../parts/text.ts';
+import { isTest } from '../parts/wallet-choice.ts';
 import type { PageFacts } from './facts.ts';
-import { About, Brand, Price, type ShownListing } from './listing.tsx';
+import { About, accessGain, Brand, httpsUrl, listGains, Price, type ShownListing } from './listing.tsx';
 import { Panel } from './panel.tsx';
 import { firstState } from './state.ts';
-
-/** Play money is for the chain on this machine alone, whatever is set by mistake. */
-const demoRpcUrlOf = ({ DEMO_WALLET, NETWORK, rpcUrls: [rpcUrl] }: Ctx['config']): string | null =>
-  DEMO_WALLET === 'true' && NETWORK === 'devnet' && new URL(rpcUrl).hostname === '127.0.0.1' ? rpcUrl : null;
+import { sendSubscribe } from './subscribe.tsx';
 
 /** What may stand in the address for the API to judge; anything else was never made by us. */
 const tokenOf = (text: string | undefined, lengthMax: number): string | null =>
   text !== undefined && text.length <= lengthMax && /^[\w.:~-]+$/.test(text) ? text : null;
 
-/** A hint only: a wrong guess shows a link where a code would have been handier. */
+/** A guess from the user agent: where it is wrong, the page shows a link where a code would have been handier. */
 const isPhone = (userAgent: string): boolean => /Android|iPhone|iPad|iPod|Mobile/i.test(userAgent);
 
 /** `/p/{slug}`: who sells what for how much, whole before any script has run; then the panel that takes the payment. */
-export function sendCheckout(page: PageContext, sold: Pick<SessionListing, 'listing'> & Partial<SessionListing>): Response {
-  const { ctx } = page.c.var;
-  const shown = openListing(page, ctx, sold);
+export async function sendCheckout(
+  page: PageContext,
+  shard: Shard,
+  sold: Pick<SessionListing, 'listing'> & Partial<SessionListing>,
+): Promise<Response> {
+  const shown = await openListing(page, await inMode(shard, sold.listing.product), sold);
   const { facts, sale } = shown;
-  const isDemo = facts.demoRpcUrl !== null;
+  if (sale.product.renewalMode === 'AUTOMATIC') return sendSubscribe(shown, sold.payment?.id ?? null);
+  const { scripts, alsoConnectTo } = ownWalletParts(facts.ownWallet);
   return sendPage(
     page,
     {
@@ -40,11 +48,15 @@ export function sendCheckout(page: PageContext, sold: Pick<SessionListing, 'list
       layout: 'two',
       accentHex: sale.merchant.merchantSettings.checkout_accent_hex,
       // A payment that was begun is shown to its end, whatever is for sale by now; but not one of another link.
-      scripts: facts.obstacle === 'pHandoffBad' ? [] : [...(isDemo ? [PAGE_ASSETS.demoWallet] : []), PAGE_ASSETS.checkout],
+      scripts: facts.obstacle === 'pHandoffBad' ? [] : [...scripts, PAGE_ASSETS.checkout],
       // Not there for a buyer who comes; the page that says so still finds the payment of one who has paid.
       status: facts.obstacle === 'pGone' ? 404 : 200,
       facts,
-      alsoConnectTo: isDemo ? new URL(facts.demoRpcUrl!).origin : null,
+      alsoConnectTo,
+      card: {
+        title: facts.productName,
+        description: `${formatMoney(page.locale, facts.price)} · ${page.say('soldBy', { name: facts.sellerName })}`,
+      },
     },
     <>
       <a class="skip" href="#pay">
@@ -54,7 +66,8 @@ export function sendCheckout(page: PageContext, sold: Pick<SessionListing, 'list
         <Brand {...shown} />
         <Price {...shown} />
       </header>
-      <main class="pay" id="pay">
+      <main class={`pay${isTest(facts) ? ' test-frame' : ''}`} id="pay">
+        {isTest(facts) && <p class="test-mark">{page.say('testPage')}</p>}
         <p class="hidden" role="status" aria-live="polite" id="announcement" />
         <Payable {...shown} />
       </main>
@@ -63,7 +76,7 @@ export function sendCheckout(page: PageContext, sold: Pick<SessionListing, 'list
   );
 }
 
-type Sold = Parameters<typeof sendCheckout>[1];
+type Sold = Parameters<typeof sendCheckout>[2];
 
 /** The wallet that is paid, by asset: each rail may have its own, and a payment under way keeps the one it began with. */
 function payeesOf({ listing, payment }: Sold, rails: RailId[]): Record<string, string> {
@@ -72,7 +85,18 @@ function payeesOf({ listing, payment }: Sold, rails: RailId[]): Record<string, s
   return Object.fromEntries(wallets.filter((one): one is [Asset, string] => one[1] !== null));
 }
 
-function openListing(page: PageContext, ctx: Ctx, sold: Sold): ShownListing {
+/** A page waits so long for a rate at most: without one it says that the amount is to come. */
+const RATE_MS = 800;
+
+/** What the price is in the other assets that may be paid; one whose rate is not known is left out. */
+async function estimatesOf(ctx: Ctx, { asset, priceAmount: units }: Product, rails: RailId[]): Promise<Record<string, MoneyResource>> {
+  const others = rails.map((railId) => RAILS[railId].asset).filter((other) => other !== asset);
+  const hurried = { ...ctx, leftMs: () => Math.min(RATE_MS, ctx.leftMs()) };
+  const dues = await Promise.all(others.map(async (other) => [other, await dueIn(hurried, { asset, units }, other, ctx.now)] as const));
+  return Object.fromEntries(dues.flatMap(([other, due]) => (due.kind === 'due' ? [[other, toMoneyResource(due.price)]] : [])));
+}
+
+async function openListing(page: PageContext, ctx: Shard, sold: Sold): Promise<ShownListing> {
   const { listing, payment, isOver } = sold;
   const sale = saleOn(listing, firstCheckoutRail(ctx.config, listing));
   const { product, merchant } = sale;
@@ -80,7 +104,6 @@ function openListing(page: PageContext, ctx: Ctx, sold: Sold): ShownListing {
   const handoff = page.c.req.query('handoff');
   const handoffToken = tokenOf(handoff, 2048);
   const obstacle = obstacleOf({
-    sandbox: !product.livemode,
     pGone: product.status !== 'active' && !payment,
     // Without its hand-off this would be a purchase without a buyer.
     pHandoffBad: handoff !== undefined && handoffToken === null,
@@ -96,26 +119,41 @@ function openListing(page: PageContext, ctx: Ctx, sold: Sold): ShownListing {
     obstacle,
     productName: plainName(product.name),
     sellerName: plainName(merchant.displayName),
+    sellerDomain: await findVerifiedDomain(ctx.db, product.merchantId),
     price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
+    gains: listGains(page, sale),
+    accessGain: accessGain(page, sale),
     assets: rails.map((railId) => RAILS[railId].asset),
+    estimates: await estimatesOf(ctx, product, rails),
+    sessionSeconds: payment
+      ? Math.ceil((payment.expiresAt - payment.createdAt) / SECOND)
+      : (product.sessionSeconds ?? ctx.config.SESSION_SECONDS),
+    supportUrl: httpsUrl(merchant.merchantSettings.default_support_url),
     payees: payeesOf(sold, rails),
     uncertainMs: certainAt({ expiresAt: 0, lateGraceSeconds: ctx.config.LATE_GRACE_SECONDS }),
     network: ctx.config.NETWORK,
     buttonLabel: plain(merchant.merchantSettings.checkout_success_button_label ?? '') || null,
+    cancelUrl: httpsUrl(product.cancelUrl ?? undefined),
     isPhone: isPhone(page.c.req.header('User-Agent') ?? ''),
     paymentSessionId: page.c.req.query('ps') ?? null,
-    begun: payment ? { ...toConnectResource(ctx, { payment, prepared: null }), tx_signature: payment.txSignature } : null,
+    begun: payment
+      ? {
+          ...toConnectResource(ctx, { payment, prepared: null, subscribing: null }),
+          solana_pay_url: solanaPayUrl(ctx, payment),
+          tx_signature: payment.txSignature,
+        }
+      : null,
     handoffToken,
-    demoRpcUrl: demoRpcUrlOf(ctx.config),
+    ownWallet: product.livemode ? demoWalletOf(ctx.config) : { kind: 'test' },
   };
   return { page, sale, facts };
 }
 
-/** The first that holds is the one that is said. */
+/** The reasons in their order: the page says the first that holds. */
 const obstacleOf = (holds: Partial<Record<TextKey, boolean>>): TextKey | null =>
   (Object.keys(holds) as TextKey[]).find((key) => holds[key]) ?? null;
 
-/** What the browser takes over: the same component, rendered here once. */
+/** The panel as the server renders it; the browser takes over the same component. */
 function Payable({ facts, page }: ShownListing) {
   const { say } = page;
   return (

@@ -1,16 +1,29 @@
 import { Address, Row, ShortAddress, Signature, Spinner } from '../parts/parts.tsx';
 import { formatMoney, formatTime, without } from '../parts/text.ts';
 import type { PagePayment } from './facts.ts';
-import { Due, type PanelProps, ProblemNote, StepHelp, StepTitle, Timer, TwiceNote } from './notes.tsx';
+import { Bar, Due, type PanelProps, ProblemNote, StepHelp, StepTitle, Timer, TwiceNote, wholeOf } from './notes.tsx';
 import { Closing, Confirmed, Ended, Late } from './outcome.tsx';
-import { type PageAt, payingSignatureOf } from './state.ts';
-import { ByPhone, Wallets } from './ways.tsx';
+import { type PageAt, payingSignatureOf, type Step } from './state.ts';
+import { Assets, ByPhone, Wallets } from './ways.tsx';
 
 export const Panel = (props: PanelProps) => (
   <div class={`panel step-${props.state.step}`}>
     <StepView {...props} />
+    <WayBack {...props} />
   </div>
 );
+
+/** The steps at which nothing is paid and no wallet is asked: a buyer may leave. */
+const LEAVABLE: Step[] = ['choosing', 'unavailable', 'identity', 'underway', 'failed', 'expired'];
+
+function WayBack({ facts: { cancelUrl }, state, say }: PanelProps) {
+  if (cancelUrl === null || !LEAVABLE.includes(state.step)) return null;
+  return (
+    <a class="way-back" href={cancelUrl} rel="noreferrer">
+      {say('wayBack', { host: new URL(cancelUrl).host })}
+    </a>
+  );
+}
 
 function StepView({ state, ...props }: PanelProps) {
   switch (state.step) {
@@ -55,9 +68,10 @@ function ChoiceView(props: PanelProps<PageAt<'choosing'>>) {
           <bdi>{state.customer}</bdi>
         </p>
       )}
-      {payment?.quote && <Due {...props} payment={payment} />}
+      {payment?.quote && state.busyWith === null && <Due {...props} payment={payment} />}
       <Assets {...props} />
       <Payee {...props} />
+      {payment && state.secondsLeft !== null && <Bar left={state.secondsLeft} whole={wholeOf(facts, payment)} />}
       {payment?.fee && <p class="quiet">{say('feeIncluded', { fee: formatMoney(facts.locale, payment.fee) })}</p>}
       <Wallets {...props} />
       <ByPhone {...props} />
@@ -78,26 +92,6 @@ const UnavailableView = (props: PanelProps) => (
     <StepHelp {...props} />
   </div>
 );
-
-/** A payment keeps its asset to its end: a second payment never begins beside the first. */
-function Assets({ facts, state, say, actions }: PanelProps<PageAt<'choosing'>>) {
-  if (facts.assets.length < 2) return null;
-  if (state.payment) return <p class="quiet">{say('payInLater', { time: formatTime(facts.locale, state.payment.expiresAt) })}</p>;
-  return (
-    <div class="asset-choice">
-      <fieldset class="assets">
-        <legend>{say('payIn')}</legend>
-        {facts.assets.map((asset) => (
-          <label key={asset}>
-            <input type="radio" name="asset" value={asset} checked={asset === state.asset} onChange={() => actions?.chooseAsset(asset)} />
-            <span>{asset}</span>
-          </label>
-        ))}
-      </fieldset>
-      {state.asset !== facts.price.asset && <p class="quiet">{say('quoteToCome', { asset: state.asset })}</p>}
-    </div>
-  );
-}
 
 /** Beside the buttons, however far down the page the whole of it stands: which wallet is paid, on which network, until when. */
 function Payee({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
@@ -133,6 +127,7 @@ function WalletView(props: PanelProps<PageAt<'connecting' | 'waiting'>>) {
         <p class="time-left">
           <span>{say('timeLeft')}</span>
           <Timer secondsLeft={secondsLeft} />
+          <Bar left={secondsLeft} whole={wholeOf(facts, payment)} />
         </p>
       )}
       <button type="button" class="plain-button" onClick={() => actions?.cancel()}>
@@ -185,7 +180,7 @@ function IdentityView(props: PanelProps<PageAt<'identity'>>) {
       <StepTitle {...props} />
       <ProblemNote problem={state.problem} say={say} />
       <StepHelp {...props} />
-      {/^https:/.test(deepLink) && (
+      {/^https?:/.test(deepLink) && (
         <a class="button" href={deepLink} target="_blank" rel="noopener noreferrer">
           {say('identityOpen', { provider })}
         </a>

@@ -4,9 +4,9 @@
  */
 
 import type { TextKey } from '../locales/en.ts';
+import type { Failure } from '../parts/answer.ts';
 import { formatPeriod, sayIn } from '../parts/text.ts';
 import type { PageFacts, Problem } from './facts.ts';
-import type { Failure } from './wire.ts';
 
 const BY_CODE: Record<string, TextKey> = {
   offline: 'pOffline',
@@ -58,6 +58,7 @@ export function problemOfFailure(facts: PageFacts, { code, meta, detail, retryAf
     const minutes = Math.max(1, Math.ceil((retryAfterMs ?? 0) / 60_000));
     return { key: 'pQuoteOver', values: { period: formatPeriod(facts.locale, minutes, 'minute') } };
   }
+  if (meta.reason === 'in_flight') return { key: 'pElsewhere' };
   return { key: BY_CODE[code] ?? 'pUnknown', values };
 }
 

@@ -1,5 +1,6 @@
 import type { TextKey } from '../locales/en.ts';
-import type { FoundPayment, Identity, PageFacts, PagePayment, Problem, WalletChoice } from './facts.ts';
+import type { WalletChoice } from '../parts/wallet-choice.ts';
+import type { FoundPayment, Identity, PageFacts, PagePayment, Problem } from './facts.ts';
 import type { PaymentStatus } from './wire.ts';
 
 /** A request that a wallet shows and has not answered. */
@@ -13,12 +14,12 @@ export interface WalletRequest {
 
 /** What outlives every step. */
 export interface Kept {
-  /** Null until the browser has looked. */
+  /** The wallets of this browser; null until the browser has looked for them. */
   wallets: WalletChoice[] | null;
   asset: string;
   customer: string | null;
   isPhoneOpen: boolean;
-  /** Two wallets have paid. */
+  /** True once two wallets have paid. */
   isTwice: boolean;
   /** Rises with every choice of a wallet, so that an answer to an older one is known as such. */
   attempt: number;
@@ -67,7 +68,7 @@ export interface Connecting extends PerhapsWatched {
   stage: 'opening wallet' | 'beginning payment' | 'taking turn' | 'preparing transaction';
   account: string;
   sends: boolean;
-  /** Made by connect already, where this choice began the payment. */
+  /** The transaction that connect made already, where this choice began the payment. */
   transaction: string | null;
   secondsLeft: number | null;
 }
@@ -94,6 +95,7 @@ export interface Confirmed extends Watched, BesideRequest {
   status: PaymentStatus;
   redirectUrl: string | null;
   isLeaving: boolean;
+  copied: Choosing['copied'];
 }
 
 export interface Failed extends Watched, BesideRequest {
@@ -106,9 +108,14 @@ export interface Expired extends Watched, BesideRequest {
   status: PaymentStatus;
 }
 
-/** Out of time, but a payment may still be on its way. */
+/** The time of the session is over, but a payment may still be on its way. */
 export interface Closing extends Watched, BesideRequest {
   step: 'closing';
+  /** Until it is certain that nothing is on its way. */
+  secondsToCertain: number | null;
+  /** Another payment is being begun in its place. */
+  isBusy: boolean;
+  problem: Problem | null;
 }
 
 export interface Late extends Watched, BesideRequest {
@@ -184,6 +191,13 @@ export const paymentStatusOf = (state: PageState): PaymentStatus | null => ('sta
 /** The request a wallet still shows, at any step. */
 export const requestOf = (state: PageState): WalletRequest | null =>
   state.step === 'waiting' ? state.request : 'openRequest' in state ? state.openRequest : null;
+
+/** Whether another payment may take the place of the page's one: as far as the page knows, it is unsigned and no wallet is asked. */
+export const isReplaceable = (state: PageState): boolean =>
+  requestOf(state) === null &&
+  payingSignatureOf(state) === null &&
+  paymentOf(state)?.unclearUntil === undefined &&
+  (paymentStatusOf(state)?.status ?? 'PENDING_SIGNATURE') === 'PENDING_SIGNATURE';
 
 /** The transaction that pays, as far as it is known. */
 export const payingSignatureOf = (state: PageState): string | null =>

@@ -1,9 +1,49 @@
 import { Address } from '../parts/parts.tsx';
 import { formatMoney } from '../parts/text.ts';
+import { isTest } from '../parts/wallet-choice.ts';
 import type { PanelProps } from './notes.tsx';
-import type { PageAt } from './state.ts';
+import { isReplaceable, type PageAt } from './state.ts';
 
-const networkName = ({ facts, say }: PanelProps): string => say(facts.network === 'mainnet' ? 'mainnet' : 'devnet');
+/** Short, because it stands in a button. */
+const networkName = ({ facts }: PanelProps): string => (facts.network === 'mainnet' ? 'Solana' : 'Solana devnet');
+
+/** Another asset is another payment, in the place of the one there is while it is unsigned. */
+export function Assets({ facts, state, say, actions }: PanelProps<PageAt<'choosing'>>) {
+  const { payment } = state;
+  if (facts.assets.length < 2) return null;
+  const isBusy = state.busyWith === 'beginning payment';
+  const chosen = isBusy || !payment ? state.asset : payment.price.asset;
+  const isFixed = state.isUnclear || state.busyWith !== null || (payment !== null && !isReplaceable(state));
+  const estimate = facts.estimates[chosen];
+  return (
+    <div class="asset-choice">
+      <fieldset class="assets" disabled={isFixed}>
+        <legend>{say('payIn')}</legend>
+        {facts.assets.map((asset) => (
+          <label key={asset}>
+            <input type="radio" name="asset" value={asset} checked={asset === chosen} onChange={() => actions?.chooseAsset(asset)} />
+            <span>{asset}</span>
+          </label>
+        ))}
+      </fieldset>
+      {!payment && estimate && (
+        <p class="quote">
+          <strong>{`≈ ${formatMoney(facts.locale, estimate)}`}</strong>
+          <span>{say('estimateHelp')}</span>
+        </p>
+      )}
+      {!payment && !estimate && chosen !== facts.price.asset && <p class="quiet">{say('quoteToCome', { asset: chosen })}</p>}
+    </div>
+  );
+}
+
+/** What a press of the button leads to being asked for; null where no rate is known. */
+function amountOf({ facts, state }: PanelProps<PageAt<'choosing'>>): string | null {
+  if (state.payment) return formatMoney(facts.locale, state.payment.price);
+  const estimate = facts.estimates[state.asset];
+  if (state.asset === facts.price.asset) return formatMoney(facts.locale, facts.price);
+  return estimate ? `≈ ${formatMoney(facts.locale, estimate)}` : null;
+}
 
 /** The wallets of this browser. Null before the browser has looked, and for good where JavaScript is off. */
 export function Wallets(props: PanelProps<PageAt<'choosing'>>) {
@@ -27,7 +67,7 @@ export function Wallets(props: PanelProps<PageAt<'choosing'>>) {
               {/* One of the wrong network can still be reached and pressed, and then says why it cannot pay. */}
               <button
                 type="button"
-                class={`wallet${wallet.isDemo ? ' wallet-demo' : ''}${usable === 1 && wallet.isUsable ? ' wallet-only' : ''}`}
+                class={`wallet${wallet.isOwn ? ' wallet-own' : ''}${usable === 1 && wallet.isUsable ? ' wallet-only' : ''}`}
                 disabled={state.busyWith !== null || state.isUnclear}
                 aria-disabled={wallet.isUsable ? undefined : 'true'}
                 onClick={() => actions?.payWith(wallet.name)}
@@ -35,14 +75,12 @@ export function Wallets(props: PanelProps<PageAt<'choosing'>>) {
                 {wallet.icon && <img src={wallet.icon} alt="" width="28" height="28" />}
                 <span class="wallet-name">{say('payWith', { wallet: wallet.name })}</span>
                 {wallet.isUsable ? (
-                  <span class="go" aria-hidden="true">
-                    →
-                  </span>
+                  <span class="go">{amountOf(props) ?? <span aria-hidden="true">→</span>}</span>
                 ) : (
                   <span class="tag">{say('wrongNetworkTag', { network: networkName(props) })}</span>
                 )}
               </button>
-              {wallet.isDemo && <p class="demo-note">{say('demoWallet')}</p>}
+              {wallet.isOwn && <p class="own-note">{say(isTest(facts) ? 'testWallet' : 'demoWallet')}</p>}
             </li>
           ))}
         </ul>
@@ -54,8 +92,10 @@ export function Wallets(props: PanelProps<PageAt<'choosing'>>) {
 /** For a wallet elsewhere: a QR code on a desktop, a link on a phone, and by hand where one transfer is all there is. */
 export function ByPhone(props: PanelProps<PageAt<'choosing'>>) {
   const { facts, state, say, actions } = props;
+  // A wallet elsewhere knows nothing of the chain that a test is paid on.
+  if (isTest(facts)) return null;
   const title = say(facts.isPhone ? 'appTitle' : 'scanTitle');
-  // One thing on the page is the obvious one.
+  // Only one button of the page stands out.
   const hasWallet = state.wallets?.some(({ isUsable }) => isUsable) ?? true;
   const isOpen = state.isPhoneOpen && !state.isUnclear;
   const isSecond = hasWallet || (facts.isPhone && !isOpen);
@@ -81,6 +121,9 @@ export function ByPhone(props: PanelProps<PageAt<'choosing'>>) {
           ) : (
             <>
               <Code {...props} />
+              <p class="due centred">
+                <strong>{formatMoney(facts.locale, state.payment.price)}</strong>
+              </p>
               <p class="quiet centred">{say('scanHelp')}</p>
             </>
           )}

@@ -28,7 +28,7 @@ export interface PaymentStatus {
   payment_id: string;
   slug: string;
   status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
-  failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed';
+  failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed' | 'replaced';
   price: Amount;
   fee?: Amount;
   recipient_wallet: string;
@@ -37,22 +37,10 @@ export interface PaymentStatus {
   overpaid?: Amount;
   tx_signature?: string;
   receipt_id?: string;
+  /** Until when the buyer has access by now; absent where it has no end. */
+  access_until?: string;
+  /** How the buyer gets in; told to their own identity session alone. */
+  delivery?: { status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked'; invite_url?: string; last_error?: string };
   expires_at: string;
   poll_after_ms: number | null;
 }
-
-/** A refusal, or that no answer came. */
-export interface Failure {
-  ok: false;
-  /** 0 where no answer came. */
-  status: number;
-  code: string;
-  detail: string;
-  meta: { reason?: string; provider?: string; payment_id?: string; recovered_payment_id?: string };
-  retryAfterMs: number | null;
-}
-
-export type Answer<T> = { ok: true; value: T } | Failure;
-
-/** Whether the same call may succeed a little later. */
-export const isPassing = ({ status }: Failure): boolean => status === 0 || status === 429 || status >= 500;

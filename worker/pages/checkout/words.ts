@@ -22,7 +22,10 @@ const WORDS: { [S in Step]: (state: PageAt<S>, facts: PageFacts) => StepWords } 
     help: 'confirmedHelp',
     values: { price: formatMoney(locale, status.price) },
   }),
-  failed: ({ status }) => ({ title: 'failed', help: status.failure_code === 'underpaid' ? 'failedShort' : 'failedChain' }),
+  failed: ({ status: { failure_code: code } }) =>
+    code === 'replaced'
+      ? { title: 'replaced', help: 'replacedHelp' }
+      : { title: 'failed', help: code === 'underpaid' ? 'failedShort' : 'failedChain' },
   expired: (state) => ({ title: 'expired', help: payingSignatureOf(state) ? 'expiredSent' : 'expiredHelp' }),
   closing: ({ payment }) => ({ title: 'closing', help: payment.quote ? 'closingQuote' : 'closingHelp' }),
   late: () => ({ title: 'late', help: 'lateHelp' }),

@@ -27,7 +27,7 @@ export const Row = ({ name, isWide = false, children }: { name: string; isWide?:
   </div>
 );
 
-/** Four by four, so that two addresses can be compared by eye; copied, it is whole. Its ends are what wallets show of it. */
+/** An address in groups of four, so that a person can compare two by eye; what is copied has no gaps. The ends stand out, because wallets show only them. */
 export const Address = ({ address }: { address: string }) => (
   <span class="address">
     {[address.slice(0, 4), ...(address.slice(4, -4).match(/.{1,4}/g) ?? []), address.slice(-4)].map((group, index) => (
@@ -50,7 +50,7 @@ export const Signature = ({ say, signature }: { say: Say; signature: string | nu
     </details>
   ) : null;
 
-/** Said first, wherever an amount stands that cannot be spent. */
+/** The mark of test money: it stands before every amount that cannot be spent. */
 export const TestMoney = ({ say }: { say: Say }) => <span class="badge">{say('testMoney')}</span>;
 
 /** The more digits, the smaller they are set: a number is never broken. */

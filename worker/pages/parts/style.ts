@@ -23,7 +23,7 @@ img,svg{display:block;max-width:100%}
 .address :first-child,.address :last-child{font-weight:700}
 code,.mono{font:.875em/1.5 ui-monospace,"SF Mono",Menlo,Consolas,monospace;word-break:break-all}
 :focus-visible{outline:3px solid var(--accent-text);outline-offset:3px}
-h2:focus{outline:none}
+h1:focus,h2:focus,h3:focus{outline:none}
 .skip{position:absolute;left:-100vw}
 .skip:focus{left:1rem;top:1rem;background:var(--card);padding:.5rem 1rem;border-radius:.5rem}
 .hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
@@ -36,7 +36,7 @@ h2:focus{outline:none}
 .brand .letter{flex:none;width:2.75rem;height:2.75rem;border-radius:.75rem;background:var(--accent-soft);color:var(--accent-text);display:grid;place-items:center;font-weight:650;font-size:1.125rem}
 .brand strong{display:block;font-weight:600;line-height:1.3}
 .brand small{color:var(--soft);font-size:.875rem}
-.hero{width:100%;aspect-ratio:16/7;object-fit:cover;border-radius:1rem;background:var(--line)}
+.hero{width:100%;height:auto;aspect-ratio:16/7;object-fit:cover;border-radius:1rem;background:var(--line)}
 .offer{display:grid;gap:1.25rem;align-content:start}
 .price{container-type:inline-size}
 .price h1,.price h2{font-size:1.375rem;font-weight:600;line-height:1.35;text-wrap:balance}
@@ -51,12 +51,16 @@ h2:focus{outline:none}
 .gets{list-style:none;display:grid;gap:.375rem}
 .gets li{padding-left:1.625rem;position:relative}
 .gets li::before{content:"";position:absolute;left:.25rem;top:.3em;width:.375rem;height:.6875rem;border:solid var(--accent-text);border-width:0 2px 2px 0;transform:rotate(45deg)}
+.panel .gets{width:fit-content;margin:0 auto;text-align:left}
+.signature a{display:block;padding:.25rem}
 .about{display:grid;gap:1.5rem;align-content:start}
 .description{display:flex;flex-direction:column;gap:.25rem}
 .description details{order:1}
 .description details:not([open]) .when-open,.description details[open] .when-closed{display:none}
 .description details:not([open])+.foldable{max-height:9.3rem;overflow:hidden;-webkit-mask:linear-gradient(#000 60%,transparent);mask:linear-gradient(#000 60%,transparent)}
 .about p{max-width:34rem}
+.page:has(.step-confirmed) .teaching{display:none}
+.teaching{display:grid;gap:1rem}
 .about h2,.about h3{font-size:.9375rem;font-weight:600;margin-bottom:.5rem}
 .steps{display:grid;gap:.375rem;padding-left:1.25rem;color:var(--soft);font-size:.9375rem}
 .facts{display:grid;gap:.75rem;font-size:.9375rem}
@@ -75,17 +79,24 @@ button,.button,.plain-button{font:inherit;cursor:pointer;touch-action:manipulati
 .plain-button:hover{border-color:var(--soft)}
 .tonal-button{display:block;min-height:3rem;padding:.75rem 1rem;border-radius:.875rem;border:1px solid var(--accent-edge);background:var(--accent-soft);color:var(--accent-text);text-align:center;text-decoration:none;font-weight:600;line-height:1.4}
 .button:hover{filter:brightness(1.04)}
+.way-back{justify-self:center;padding:.25rem;font-size:.9375rem}
 .link-button{background:none;border:0;padding:.25rem;min-height:1.75rem;color:var(--accent-text);text-decoration:underline;justify-self:center}
-.wallet{width:100%;min-height:3.5rem;display:flex;align-items:center;gap:.75rem;padding:.625rem .875rem;border-radius:.875rem;border:1px solid var(--line);background:var(--card);color:var(--ink);text-align:left;font-weight:600}
+.wallet{width:100%;min-height:3.5rem;display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .75rem;padding:.625rem .875rem;border-radius:.875rem;border:1px solid var(--line);background:var(--card);color:var(--ink);text-align:left;font-weight:600}
 .wallet:hover:not(:disabled,[aria-disabled]){border-color:var(--accent-edge);background:var(--accent-soft)}
 .wallet img{border-radius:.5rem;flex:none}
 .wallet-name{flex:1;min-width:9rem}
-.wallet .go{color:var(--accent-text)}
+.wallet .go{color:var(--accent-text);font-variant-numeric:tabular-nums;margin-left:auto}
 .wallet-only{background:var(--accent);color:var(--on-accent);border-color:var(--accent-edge)}
 .wallet-only:hover:not(:disabled){background:var(--accent);filter:brightness(1.04)}
 .wallet-only .go{color:inherit}
-.wallet-demo{border-style:dashed;border-color:var(--soft)}
-.demo-note{margin-top:.25rem;font-size:.8125rem;color:var(--soft)}
+.test-frame .panel,.test-frame .notice{border:2px dashed var(--test)}
+.test-mark{margin-bottom:.75rem;padding:.625rem .875rem;border-radius:.875rem;background:var(--test-soft);color:var(--test);font-size:.9375rem}
+.own-wallet{max-width:24rem;width:calc(100% - 2rem);border:2px dashed var(--test);border-radius:1.25rem;background:var(--card);color:var(--ink);padding:1.5rem}
+.own-wallet[open]{display:grid;gap:.75rem}
+.own-wallet::backdrop{background:rgb(0 0 0/.5)}
+.own-wallet h2{font-size:1.25rem;line-height:1.3;font-weight:650}
+.wallet-own{border-style:dashed;border-color:var(--soft)}
+.own-note{margin-top:.25rem;font-size:.8125rem;color:var(--soft)}
 .tag{font-size:.8125rem;font-weight:500;color:var(--soft)}
 button:disabled{cursor:default}
 .button:disabled{background:var(--line);color:var(--soft);border-color:var(--line);filter:none}
@@ -94,11 +105,24 @@ button:disabled{cursor:default}
 .wallet[aria-disabled] img{opacity:.6}
 .qr{background:#fff;border:1px solid var(--line);border-radius:1rem;padding:.75rem;justify-self:center;width:min(100%,17.5rem)}
 .qr path{fill:#0b0d12}
+.poster{text-align:center;justify-items:center}
+.poster .qr{width:min(100%,22rem)}
+.poster .amount{justify-content:center}
 .time-left{display:flex;justify-content:space-between;gap:1rem;background:var(--page);border-radius:.75rem;padding:.5rem .875rem;font-size:.9375rem;color:var(--soft)}
 .timer{font-variant-numeric:tabular-nums;color:var(--ink);font-weight:600}
+.bar{width:100%;height:.375rem;border:0;border-radius:1rem;overflow:hidden;background:var(--line);appearance:none;-webkit-appearance:none}
+.bar::-webkit-progress-bar{background:var(--line)}
+.bar::-webkit-progress-value{background:var(--accent-edge)}
+.bar::-moz-progress-bar{background:var(--accent-edge)}
+.bar-short::-webkit-progress-value{background:var(--bad)}
+.bar-short::-moz-progress-bar{background:var(--bad)}
+.time-left{flex-wrap:wrap;width:100%}
+.assets:disabled label{color:var(--soft)}
 .time-short{color:var(--bad)}
 .problem{background:var(--bad-soft);border-radius:.875rem;padding:.75rem 1rem;font-size:.9375rem}
 .problem strong{color:var(--bad);font-weight:650}
+.problem.unclear{background:var(--test-soft)}
+.problem.unclear strong{color:var(--test)}
 .recognised{background:var(--accent-soft);border-radius:.75rem;padding:.5rem .875rem;font-size:.9375rem}
 .assets{border:0;margin:0;padding:0;display:flex;gap:.5rem;flex-wrap:wrap}
 .assets legend{font-size:.8125rem;font-weight:600;color:var(--soft);padding:0;margin-bottom:.5rem}
@@ -106,6 +130,7 @@ button:disabled{cursor:default}
 .assets label:has(:checked){border-color:var(--accent-edge);background:var(--accent-soft)}
 .assets input{accent-color:var(--accent-text)}
 .asset-choice{display:grid;gap:.625rem}
+.due{font-size:1.25rem;font-variant-numeric:tabular-nums}
 .quote{display:grid;gap:.125rem}
 .quote strong{font-size:1.5rem;line-height:1.3;font-weight:650;letter-spacing:-.01em;font-variant-numeric:tabular-nums}
 .quote span{color:var(--soft);font-size:.875rem;text-wrap:balance}
@@ -145,10 +170,34 @@ footer{color:var(--soft);font-size:.875rem;display:grid;gap:.75rem;padding-top:1
 footer ul{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem 1rem}
 footer a{display:inline-block;padding:.25rem 0;color:inherit}
 footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padding:.25rem 0}
-.receipt{max-width:44rem}
+.receipt,.plain{max-width:44rem}
+.narrow{max-width:30rem}.subscription{display:grid;gap:1.5rem}
+.prose{display:grid;gap:1rem}
+.prose h1{font-size:2rem;line-height:1.2;font-weight:650;letter-spacing:-.02em;text-wrap:balance}
+.prose h2{font-size:1.25rem;line-height:1.3;font-weight:650;margin-top:1rem}
+.prose ul,.prose ol{padding-left:1.25rem;display:grid;gap:.375rem}
+.prose pre{margin:0;padding:.875rem 1rem;border-radius:.875rem;background:var(--card);border:1px solid var(--line);overflow-x:auto;font:.8125rem/1.6 ui-monospace,"SF Mono",Menlo,Consolas,monospace}
+.prose table{border-collapse:collapse;font-size:.9375rem}
+.prose td{padding:.375rem .75rem .375rem 0;border-top:1px solid var(--line);vertical-align:top}
+.prose td code{word-break:normal}
+.panels{display:grid;gap:1.25rem}
+.fields,.field{display:grid;gap:1rem}
+.field{gap:.25rem}
+.field label,.kinds legend{font-size:.9375rem;font-weight:600;padding:0}
+.field input{font:inherit;min-height:2.875rem;width:100%;padding:.5rem .75rem;border-radius:.625rem;border:1px solid var(--soft);background:var(--card);color:var(--ink)}
+.check,.kinds label{display:flex;gap:.5rem;align-items:baseline;font-size:.9375rem}
+.check input,.kinds input{accent-color:var(--accent-text)}
+.kinds{border:0;margin:0;padding:0;display:grid;gap:.5rem}
+.kinds small,.rows small{display:block}
+.rows{list-style:none;display:grid}
+.rows li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;padding:.5rem 0}
+.rows li+li{border-top:1px solid var(--line)}
+.made-key .copies{background:var(--page);border-radius:.875rem;padding:.75rem 1rem}
+.made-key .copy{justify-self:start}
 .sheet{background:var(--card);border:1px solid var(--line);border-radius:1.25rem;padding:0 1.5rem 1.5rem;display:grid;gap:1.5rem;overflow:hidden;box-shadow:0 1px 2px rgb(16 24 40/.04),0 12px 32px -12px rgb(16 24 40/.12)}
 .sheet .facts{gap:1rem}
-.sheet .print{justify-self:start;width:auto;padding-inline:1.5rem}
+.papers{display:flex;flex-wrap:wrap;gap:.625rem}
+.papers .plain-button{flex:1 1 12rem}
 .address-of-page{display:none}
 .panel h1{font-size:1.5rem;line-height:1.3;font-weight:650}
 .verdict{display:flex;gap:1rem;align-items:start;margin-inline:-1.5rem;padding:1.25rem 1.5rem;font-size:.9375rem}
@@ -163,12 +212,12 @@ footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padd
 .traces .facts{font-size:.875rem}
 .receipt .how{padding-left:1.25rem;display:grid;gap:.625rem}
 .receipt .how code{display:block;background:var(--page);border-radius:.5rem;padding:.5rem .75rem;margin-top:.25rem}
-@media (max-width:24rem){.wallet{flex-wrap:wrap}.tag{flex-basis:100%}.panel{padding:1.25rem}.page{padding-inline:1rem}}
+@media (max-width:24rem){.tag{flex-basis:100%}.panel{padding:1.25rem}.page{padding-inline:1rem}}
 @media (min-width:30rem){.page{padding-inline:2rem}.panel{padding:2rem}.sheet{padding:0 2rem 2rem}.verdict{margin-inline:-2rem;padding:1.5rem 2rem}}
 @media (min-width:56rem){
 .page.two{grid-template-columns:minmax(0,1fr) 26rem;column-gap:4rem;row-gap:2rem;padding-top:4rem;grid-template-areas:"offer pay" "about pay" "foot foot";grid-template-rows:auto 1fr auto}
 .two .offer{grid-area:offer}.two .about{grid-area:about}.two .pay{grid-area:pay}.two footer{grid-area:foot}
-.receipt{padding-top:4rem}
+.receipt,.plain,.narrow{padding-top:4rem}
 .sheet .facts{grid-template-columns:minmax(0,1fr) minmax(0,1.4fr);gap:1rem 2rem}
 .sheet .facts .wide{grid-column:1/-1}
 }
@@ -177,7 +226,8 @@ footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padd
 @page{margin:16mm}
 @media print{
 :root{color-scheme:light;--page:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--good:#12704a;--good-soft:#fff;--bad:#b3261e;--bad-soft:#fff;--test:#000;--test-soft:#fff;--accent-text:#000}
-footer,.by-yourself,.skip,.print{display:none}
+footer,.by-yourself,.skip,.papers,.seller{display:none}
+.poster{border:0;box-shadow:none}.poster .qr{width:9cm;border:0}
 body{font-size:.875rem}
 .page,.receipt{padding:0;max-width:none}
 .sheet{border:0;box-shadow:none;padding:0;overflow:visible}

@@ -1,7 +1,7 @@
-import type { Dictionary, TextKey } from '../locales/en.ts';
+import type { TextKey } from '../locales/en.ts';
 
 /** Words and numbers of one language; the same on the server and in the browser. */
-export type Say = (key: TextKey, values?: Record<string, string>) => string;
+export type Say<Key extends string = TextKey> = (key: Key, values?: Record<string, string>) => string;
 
 export interface Amount {
   asset: string;
@@ -9,11 +9,11 @@ export interface Amount {
 }
 
 export const sayIn =
-  (text: Dictionary): Say =>
+  <Key extends string>(text: Record<Key, string>): Say<Key> =>
   (key, values = {}) =>
     text[key].replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 
-/** Exact: Intl reads a decimal's text digit by digit, so no float ever sees an amount. (ES2023) */
+/** Formats an amount exactly: Intl reads the text of a decimal digit by digit (ES2023), so an amount never becomes a float. */
 const asDecimal = (text: string) => text as `${number}`;
 
 /** `12.50` for USDC, as many digits as there are for anything else. */
@@ -37,7 +37,7 @@ export function without(whole: Amount, part: Amount): Amount {
 export const formatBps = (locale: string, bps: number): string =>
   new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }).format(bps / 10_000);
 
-/** As wallets shorten an address: enough to recognise it, next to where it stands whole. */
+/** An address shortened as wallets do it: enough to recognise it where the whole stands nearby. */
 export const shortened = (address: string): string => `${address.slice(0, 4)}…${address.slice(-4)}`;
 
 export const formatCount = (locale: string, count: number): string => new Intl.NumberFormat(locale).format(count);
@@ -57,6 +57,13 @@ export const formatInstant = (locale: string, iso: string, timeZone?: string): s
     timeZoneName: 'short',
     ...(timeZone ? { timeZone } : {}),
   }).format(new Date(iso));
+
+export const formatDay = (locale: string, iso: string): string =>
+  new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'long', day: 'numeric' }).format(new Date(iso));
+
+/** Where a transaction is looked up. */
+export const explorerUrl = (network: 'mainnet' | 'devnet', txSignature: string): string =>
+  `https://explorer.solana.com/tx/${txSignature}${network === 'devnet' ? '?cluster=devnet' : ''}`;
 
 export const formatTime = (locale: string, iso: string): string =>
   new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' }).format(new Date(iso));
@@ -80,5 +87,5 @@ export const plain = (text: string): string =>
 /** A name as plain text; `…` where no harmless character is left of it. */
 export const plainName = (text: string): string => plain(text) || '…';
 
-/** Same as `plain`, but for a text of several lines; empty ones are left out. */
+/** The lines of a text, each made harmless in the same way, without the empty ones. */
 export const plainLines = (text: string): string[] => text.split(/\r?\n/).map(plain).filter(Boolean);

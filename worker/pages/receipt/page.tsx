@@ -1,44 +1,29 @@
 import { iso } from '#core/time.ts';
 import { verifyReceipt } from '#features/receipts/document.ts';
+import { proofPageOf } from '#features/receipts/papers/paper.ts';
 import type { Receipt } from '#features/receipts/receipt.ts';
-import { NETWORKS } from '#solana/assets.ts';
+import type { ReceiptDocument } from '#papers/facts.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { type PageContext, sendPage } from '../document.tsx';
 import { Address, Mark, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
-import { formatInstant, formatMoney, formatNumber, plainName } from '../parts/text.ts';
+import { explorerUrl, formatInstant, formatMoney, formatNumber, plain, plainName } from '../parts/text.ts';
+import { Linked, NETWORK_OF, Papers, proofFacts, SendProof, type ShownReceipt } from './papers.tsx';
 
-/** Our name of a network by its CAIP-2 id. */
-const NETWORK_OF: Record<string, 'mainnet' | 'devnet'> = { [NETWORKS.mainnet.caip2]: 'mainnet', [NETWORKS.devnet.caip2]: 'devnet' };
-
-/** What the signed document says, as its schema promises. */
-interface Document {
-  receipt_id: string;
-  tx_sig: string;
-  network: string;
-  block_time: string;
-  issued_at: string;
-  payer: string;
-  recipient: string;
-  amount: { asset: string; amount: string };
-  fee?: { asset: string; amount: string };
-  product_name: string;
-  merchant: { display_name: string };
-  memo: string;
-  livemode: boolean;
-}
-
-interface Proof {
-  page: PageContext;
-  receipt: Receipt;
-  document: Document;
+interface Proof extends ShownReceipt {
+  /** Known to be the seller's by now, whatever it was when the receipt was signed; null: none is. */
+  sellerDomain: string | null;
   verdict: ReturnType<typeof verifyReceipt>;
 }
 
 /** `/r/{receipt_id}`: the public proof, checked now, and how to check it without us. */
-export function sendReceipt(page: PageContext, receipt: Receipt, isOrphaned: boolean): Response {
+export function sendReceipt(
+  page: PageContext,
+  receipt: Receipt,
+  { isOrphaned, sellerDomain }: { isOrphaned: boolean; sellerDomain: string | null },
+): Response {
   const { config } = page.c.var.ctx;
   const verdict = verifyReceipt({ ...receipt, isOrphaned }, config.RECEIPT_KEYS);
-  const proof: Proof = { page, receipt, document: JSON.parse(receipt.document) as Document, verdict };
+  const proof: Proof = { page, sellerDomain, receipt, document: JSON.parse(receipt.document) as ReceiptDocument, verdict };
   const { say } = page;
   return sendPage(
     page,
@@ -53,19 +38,18 @@ export function sendReceipt(page: PageContext, receipt: Receipt, isOrphaned: boo
         keyId: receipt.keyId,
         valid: say('rBrowserValid'),
         invalid: say('rBrowserInvalid'),
+        proof: proofFacts(page, receipt),
       },
     },
     <main class="sheet">
       <Verdict {...proof} />
       <Sum {...proof} />
       <Parties {...proof} />
-      {/* Shown by the script that does it. */}
-      <button type="button" class="plain-button print" id="print" hidden>
-        {say('rPrint')}
-      </button>
+      <Papers {...proof} />
+      <SendProof {...proof} />
       <Traces {...proof} />
       <How {...proof} />
-      <p class="address-of-page">{`${page.c.var.ctx.baseUrl}/r/${receipt.id}`}</p>
+      <p class="address-of-page">{proofPageOf(page.c.var.ctx, receipt)}</p>
     </main>,
   );
 }
@@ -109,15 +93,27 @@ function Sum({ page, document }: Proof) {
 }
 
 /** Who paid whom, and when. */
-function Parties({ page, document }: Proof) {
+function Parties({ page, document, sellerDomain }: Proof) {
   const { say, locale } = page;
   return (
     <dl class="facts">
       <Row name={say('rSeller')}>
         <bdi>{say('quoted', { name: plainName(document.merchant.display_name) })}</bdi>
       </Row>
+      {sellerDomain && <Row name={say('sellerDomain')}>{sellerDomain}</Row>}
       <Row name={say('rPaidAt')}>{formatInstant(locale, document.block_time, 'UTC')}</Row>
       {document.fee && <Row name={say('rFee')}>{formatMoney(locale, document.fee)}</Row>}
+      {document.price_quote && (
+        <Row name={say('rRate')} isWide>
+          {say('rRateOf', {
+            price: formatMoney(locale, document.price_quote.price),
+            rate: formatMoney(locale, { asset: 'USDC', amount: document.price_quote.rate }),
+            asset: 'SOL',
+            source: plain(document.price_quote.source),
+            time: formatInstant(locale, document.price_quote.as_of, 'UTC'),
+          })}
+        </Row>
+      )}
       <Row name={say('rPayer')} isWide>
         <Address address={document.payer} />
       </Row>
@@ -128,7 +124,7 @@ function Parties({ page, document }: Proof) {
   );
 }
 
-/** What leads to the payment elsewhere. */
+/** Where a reader finds the payment outside this service. */
 function Traces({ page, document }: Proof) {
   const { say } = page;
   const network = NETWORK_OF[document.network];
@@ -151,21 +147,8 @@ function Traces({ page, document }: Proof) {
   );
 }
 
-/** A sentence with a link in it, whatever the order of words in the language. */
-function Linked({ text, name, children }: { text: string; name: string; children: unknown }) {
-  const [before = '', after = ''] = text.split(`{${name}}`);
-  return (
-    <>
-      {before}
-      {children}
-      {after}
-    </>
-  );
-}
-
 function How({ page, receipt, document }: Proof) {
   const { say } = page;
-  const cluster = NETWORK_OF[document.network] === 'devnet' ? '?cluster=devnet' : '';
   const key = receipt.keyId;
   return (
     <section class="by-yourself" aria-labelledby="how">
@@ -187,7 +170,7 @@ function How({ page, receipt, document }: Proof) {
         </li>
         <li>
           <Linked text={say('rHow4')} name="explorer">
-            <a href={`https://explorer.solana.com/tx/${document.tx_sig}${cluster}`} target="_blank" rel="noopener noreferrer">
+            <a href={explorerUrl(NETWORK_OF[document.network]!, document.tx_sig)} target="_blank" rel="noopener noreferrer">
               {say('rExplorer')}
             </a>
           </Linked>

@@ -5,7 +5,7 @@
  */
 
 import { formatAmount, isAsset, parseAmount } from '#core/money.ts';
-import { checkTarget, type TargetRules } from '#features/webhooks/endpoints/target-url.ts';
+import { checkTarget, type TargetRules } from '#platform/providers/target-url.ts';
 import { isTypePattern } from '#rules/events.ts';
 import { PLANS, type PlanName, planPrice } from '#rules/plans.ts';
 import { isPayableIn, isRailId } from '#rules/product-rails.ts';
@@ -71,7 +71,7 @@ const pricesRule: Rule = ({ products, resources }, { availableRails }) =>
       ...when(!isPrice, 'product_price_invalid', `${path}.price`, amount && !amount.ok ? amount.reason : undefined),
       ...when(
         // A paid resource answers 402, which is paid by the request.
-        asset !== null && !isPayableIn(asset, availableRails, isUsed),
+        asset !== null && !isPayableIn(asset, availableRails, { isPerRequest: isUsed }),
         'product_asset_unavailable',
         `${path}.price.asset`,
       ),

@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { createMiddleware } from 'hono/factory';
-import { raise } from '#core/errors.ts';
 import type { IdentitySessionId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
-import { findActiveListing } from '#features/products/store.ts';
+import { connectorErrors, connectorOf, connectorParams, connectorRoute } from '#features/communities/connector.ts';
+import { slugParam } from '#features/products/resource.ts';
+import { hasSlug } from '#features/products/store.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
@@ -14,11 +14,11 @@ import {
   optionalKeyErrors,
   sendStored,
 } from '#platform/http/idempotency-key.ts';
-import { type AppEnv, created, given, idOf, jsonBody, ok, router, Timestamp } from '#platform/http/openapi.ts';
+import { created, given, idOf, jsonBody, ok, router, Timestamp } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
-import { IDENTITY_PROVIDERS, type IdentityProvider } from '#rules/payment-terms.ts';
-import { completeIdentity, isIdentityProvider, type OpenedIdentity, openIdentitySession, requireConnector } from './identity.ts';
+import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
+import { completeIdentity, type OpenedIdentity, openIdentitySession } from './identity.ts';
 import { findIdentitySession } from './store.ts';
 
 const openIdentity = createRoute({
@@ -26,16 +26,12 @@ const openIdentity = createRoute({
   path: '/products/p/{slug}/identity',
   operationId: 'openIdentitySession',
   tags: ['Checkout'],
-  summary: 'Send a buyer to the messaging platform to show who they are',
+  summary: 'Begin a buyer’s identity',
+  description: 'Send a buyer to the messaging platform to show who they are.',
   middleware: [publicBucket('identity', (c) => c.req.param('slug') ?? ''), checkIdempotencyKey] as const,
   request: {
     headers: OptionalIdempotencyHeader,
-    params: z.object({
-      slug: z
-        .string()
-        .max(80)
-        .openapi({ param: { name: 'slug', in: 'path' } }),
-    }),
+    params: slugParam,
   },
   responses: {
     ...created(
@@ -47,31 +43,33 @@ const openIdentity = createRoute({
   },
 });
 
-// Before the fields of the body are judged: who does not know the secret learns nothing of what this expects.
-const connectorOnly = createMiddleware<AppEnv>(async (c, next) => {
-  requireConnector(c.var.ctx, providerOf(c.req.param('provider') ?? ''), c.req.header('X-Svc-Connector-Secret'));
-  await next();
-});
-
-const providerOf = (name: string): IdentityProvider => (isIdentityProvider(name) ? name : raise('not_found'));
-
 const complete = createRoute({
   method: 'post',
   path: '/integrations/connectors/{provider}/identity',
   operationId: 'completeIdentity',
   tags: ['Integrations'],
-  summary: 'For our connectors: who came to show who they are',
-  security: [{ connectorSecret: [] }] as Record<string, string[]>[],
-  middleware: [publicBucket('connector'), connectorOnly, checkIdempotencyKey] as const,
+  summary: 'Complete a buyer’s identity',
+  description: 'For our connectors: who came to show who they are.',
+  ...connectorRoute,
   request: {
     headers: OptionalIdempotencyHeader,
-    params: z.object({ provider: z.string().openapi({ param: { name: 'provider', in: 'path' }, enum: [...IDENTITY_PROVIDERS] }) }),
+    params: connectorParams,
     ...jsonBody(
       z
         .object({
           identity_session_id: idOf<IdentitySessionId>(),
           provider_user_id: z.string().regex(/^[\x21-\x7e]{1,64}$/, 'Expected 1 to 64 visible characters'),
           username: z.string().min(1).max(64).optional(),
+          grant: z
+            .object({
+              access_token: z
+                .string()
+                .regex(/^[\x21-\x7e]{1,512}$/, 'Expected 1 to 512 visible characters')
+                .openapi({ description: 'Of the buyer at the platform: used once to let them in, then erased.' }),
+              expires_at: Timestamp,
+            })
+            .optional()
+            .openapi({ description: 'By which Discord lets the buyer be added to a guild. Kept sealed, used once, then erased.' }),
         })
         .openapi('ConnectorIdentity'),
     ),
@@ -90,23 +88,14 @@ const complete = createRoute({
         })
         .openapi('CompletedIdentity'),
     ),
-    ...publicBodyErrors(
-      ...optionalKeyErrors,
-      'connector_secret_invalid',
-      'handoff_secret_mismatch',
-      'not_found',
-      'state_conflict',
-      'identity_expired',
-      'rate_limited',
-      'handoff_not_configured',
-    ),
+    ...publicBodyErrors(...connectorErrors, 'state_conflict', 'identity_expired'),
   },
 });
 
 export const identityRoutes = router()
   .openapi(openIdentity, async (c) => {
     const { slug } = c.req.valid('param');
-    const shard = await enterShard(c, ({ db }) => findActiveListing(db, slug));
+    const shard = await enterShard(c, ({ db }) => hasSlug(db, slug));
     const run = (keep: Keep<OpenedIdentity>) => openIdentitySession(shard, slug, keep);
     const present = ({ session: { id, provider, expiresAt }, deepLink }: OpenedIdentity) => ({
       status: 201,
@@ -115,12 +104,13 @@ export const identityRoutes = router()
     return sendStored(c, await answerOnce(c, run, present));
   })
   .openapi(complete, async (c) => {
-    const { identity_session_id: identitySessionId, provider_user_id, username } = c.req.valid('json');
+    const { identity_session_id: identitySessionId, provider_user_id, username, grant } = c.req.valid('json');
     const proven = {
       identitySessionId,
-      provider: providerOf(c.req.valid('param').provider),
+      provider: connectorOf(c.req.valid('param').provider),
       providerUserId: provider_user_id,
       username: username ?? null,
+      ...(grant ? { grant: { accessToken: grant.access_token, expiresAt: Date.parse(grant.expires_at) } } : {}),
     };
     const present = (session: IdentitySession) => ({
       status: 200,

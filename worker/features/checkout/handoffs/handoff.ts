@@ -38,11 +38,11 @@ export async function createHandoff(
   keep: Keep<CreatedHandoff>,
 ): Promise<CreatedHandoff> {
   const product = await getProduct(ctx, productId);
-  const secrets = requireSecrets(ctx);
   if (product.status !== 'active')
     throw new ApiError('state_conflict', { detail: 'The product is archived.', meta: { reason: 'product_active' } });
   if (input.walletAddress !== undefined && !parseWallet(input.walletAddress).ok)
     throw new ApiError('invalid_wallet_address', { meta: { field: 'wallet_address' } });
+  const secrets = requireSecrets(ctx);
   // The token knows whole seconds; row and answer say the same.
   const expiresAt = Math.floor((ctx.now + HANDOFF_MS) / SECOND) * SECOND;
   const handoff: Handoff = {
@@ -79,7 +79,9 @@ export async function getHandoff(ctx: Shard, named: NamedHandoff, running: Payme
   const handoff = await findHandoff(ctx.db, named.handoffId);
   if (handoff?.paymentId && handoff.paymentId === running) return handoff;
   if (handoff?.paymentId) throw usedHandoff(ctx, handoff.paymentId);
-  if (!handoff || ctx.now >= named.expiresAt) throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
+  // Its own end may have come before that of its token: with the account it was made for.
+  if (!handoff || ctx.now >= Math.min(named.expiresAt, handoff.expiresAt))
+    throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
   return handoff;
 }
 

@@ -4,7 +4,7 @@ import { LIFE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { CustomerRef } from '#features/entitlements/resource.ts';
 import { HttpsUrl, Metadata } from '#features/products/resource.ts';
-import { findActiveListing } from '#features/products/store.ts';
+import { hasSlug } from '#features/products/store.ts';
 import { merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, errors, given, idOf, idParam, ModeQuery, ok, optionalJsonBody, router, Timestamp } from '#platform/http/openapi.ts';
@@ -22,7 +22,7 @@ const create = createRoute({
   path: '/products/{product_id}/handoffs',
   operationId: 'createHandoff',
   tags: ['Checkout'],
-  summary: 'A link that brings a buyer you know to the checkout, recognised',
+  summary: 'Create a hand-off',
   description: `It is used once, within ${LIFE.handoffMinutes} minutes. What you say of the buyer stays with us: the link only names it.`,
   ...writeRoute,
   request: {
@@ -52,7 +52,8 @@ const resolve = createRoute({
   path: '/products/p/{slug}/handoff/{token}',
   operationId: 'resolveHandoff',
   tags: ['Checkout'],
-  summary: 'Whom a hand-off is for, without using it',
+  summary: 'Look at a hand-off',
+  description: 'Whom a hand-off is for, without using it.',
   middleware: publicBucket('payload'),
   request: {
     params: z.object({
@@ -99,7 +100,7 @@ export const handoffRoutes = router()
   })
   .openapi(resolve, async (c) => {
     const params = c.req.valid('param');
-    const ctx = await enterShard(c, ({ db }) => findActiveListing(db, params.slug));
+    const ctx = await enterShard(c, ({ db }) => hasSlug(db, params.slug));
     const { product } = await getHandedListing(ctx, params.slug, params.token);
     const handoff = await getHandoff(ctx, verifyHandoff(ctx, product.id, params.token));
     return c.json(

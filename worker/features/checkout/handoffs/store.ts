@@ -9,6 +9,13 @@ export const findHandoff = (db: Db, handoffId: HandoffId) => db.select().from(ha
 
 export const insertHandoff = (db: Db, handoff: Handoff): Write => db.insert(handoffs).values(handoff);
 
+/** The purchase of a hand-off goes on with the payment that takes the place of another. */
+export const moveHandoff = (db: Db, handoffId: HandoffId, from: PaymentId, to: PaymentId): Write =>
+  db
+    .update(handoffs)
+    .set({ paymentId: to })
+    .where(and(eq(handoffs.id, handoffId), eq(handoffs.paymentId, from)));
+
 /** The hand-off begins this payment; the second fails the batch where another was begun with it first. */
 export const useHandoff = (ctx: Shard, { id }: Handoff, paymentId: PaymentId): Write[] => [
   ctx.db

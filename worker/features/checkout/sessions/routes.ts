@@ -13,7 +13,8 @@ import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, given, jsonBody, ModeQuery, MoneyBody, router, Timestamp } from '#platform/http/openapi.ts';
 import { CHECKOUT_RAILS, RAIL_IDS } from '#rules/product-rails.ts';
-import { paymentSessionStatusOf, planPaymentSession } from './session.ts';
+import { planPaymentSession } from './session.ts';
+import { paymentSessionStatusOf } from './status.ts';
 
 const PaymentSessionRequest = z
   .object({
@@ -51,8 +52,9 @@ const create = createRoute({
   path: '/access/payment-sessions',
   operationId: 'createPaymentSession',
   tags: ['Checkout'],
-  summary: `Open a checkout for one buyer, with the price and customer fixed for ${LIFE.paymentSessionMinutes} minutes`,
+  summary: 'Create a payment session',
   description:
+    `Opens a checkout for one buyer, with the price and the customer fixed for ${LIFE.paymentSessionMinutes} minutes. ` +
     'Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one, ' +
     'in the asset it was begun in, whichever is asked for. ' +
     'After a failed payment a new one may begin while the session lives.',

@@ -2,7 +2,9 @@ import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentSessionId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
+import { findAuthorizationOf } from '#features/authorizations/store.ts';
 import { missingIdentity } from '#features/payments/required-identity.ts';
+import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
 import { certainAt } from '#features/payments/watch/expire.ts';
 import { getListing, type Listing, saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
@@ -17,9 +19,11 @@ import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { RailId } from '#rules/rails.ts';
 import { PAYMENT } from '#rules/states.ts';
-import { beginPayment, type Checkout, type Connect, type IdentityNeeded, requireBuyer } from '../connect.ts';
+import { beginPayment, type Connect, type IdentityNeeded } from '../connect.ts';
 import { getHandoff, hintOf, verifyHandoff } from '../handoffs/handoff.ts';
-import { prepareTransaction } from '../prepare-transaction.ts';
+import { requireBuyer } from '../plan-payment.ts';
+import { type BegunPayment, type Checkout, prepareCheckout } from '../prepare-checkout.ts';
+import { paymentSessionStatusOf } from './status.ts';
 import { findPaymentSession, holdPayment, insertPaymentSession } from './store.ts';
 
 /** How long a payment session holds its price and customer. */
@@ -28,15 +32,6 @@ const SESSION_MS = LIFE.paymentSessionMinutes * MINUTE;
 const LEAST_MS = 5 * MINUTE;
 /** The least Retry-After, so that a page does not ask every second while the sweep is behind. */
 const LEAST_WAIT_SECONDS = 10;
-
-export type PaymentSessionStatus = 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
-
-export function paymentSessionStatusOf({ expiresAt }: PaymentSession, payment: Payment | null, now: number): PaymentSessionStatus {
-  if (payment?.status === 'CONFIRMED') return 'completed';
-  if (payment?.status === 'PENDING_CONFIRMATION') return 'pending_confirmation';
-  if (now <= expiresAt) return 'open';
-  return payment?.status === 'FAILED' ? 'failed' : 'expired';
-}
 
 export interface OpenPaymentSession {
   /** null: the rail a checkout of this product begins with. */
@@ -106,22 +101,28 @@ export async function connectInSession(
     const handoff = named && (await getHandoff(ctx, named, running?.id));
     if (!running) return planBegin(ctx, listing, session, handoff, input);
     const hint = handoff?.paymentId === running.id ? hintOf(handoff, running.recipientWallet) : null;
-    return unchanged<Begun | IdentityNeeded>({ payment: running, wallet: input.walletAddress ?? hint });
+    return unchanged<Begun | IdentityNeeded>({
+      payment: running,
+      authorization: running.terms.authorizationId === undefined ? null : await findAuthorizationOf(ctx.db, running.id),
+      wallet: input.walletAddress ?? hint,
+    });
   });
   if ('provider' in begun) return begun;
-  const { payment, wallet } = begun;
-  if (payment.status !== 'PENDING_SIGNATURE') return { payment, prepared: null };
+  const { payment, wallet, authorization } = begun;
+  if (payment.status !== 'PENDING_SIGNATURE' && authorization === null) return { payment, prepared: null, subscribing: null };
   const unidentified = missingIdentity({ payment, requiresIdentity: listing.product.requiresIdentity });
   if (unidentified) throw unidentified;
-  if (wallet === null) return { payment, prepared: null };
-  requireBuyer(wallet, payment.recipientWallet);
+  if (wallet !== null) requireBuyer(wallet, payment.recipientWallet);
+  if (authorization !== null && (wallet ?? authorization.subscriberWallet) !== authorization.subscriberWallet)
+    throw new ApiError('state_conflict', { detail: 'Another wallet is subscribing in this session.', meta: { reason: 'other_wallet' } });
   // After the session holds the payment: a buyer whose request meets a node that is down gets this same payment when asking again.
-  return { payment, prepared: await prepareTransaction(ctx, payment, wallet) };
+  const isPlain = authorization === null && wallet !== null;
+  const [checkout] = await Promise.all([prepareCheckout(ctx, begun, wallet), isPlain ? requireNoneInFlight(ctx, payment.id) : null]);
+  return checkout;
 }
 
 /** The payment under way in a session, and the wallet its buyer is known to pay from. */
-interface Begun {
-  payment: Payment;
+interface Begun extends BegunPayment {
   wallet: string | null;
 }
 
@@ -146,6 +147,9 @@ function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): 
   if (isRunning || status !== 'open') throw new ApiError('session_expired');
   return null;
 }
+
+/** When a payment ends that begins in the session now. */
+export const endOfNext = ({ now }: Ctx, { expiresAt }: PaymentSession): number => Math.max(expiresAt, now + LEAST_MS);
 
 /** What is sold in a session: at its price and over its rail first, whatever the product says by now. */
 const promisedIn = ({ asset, priceAmount, railId }: PaymentSession, { product, ...seller }: Listing): Listing => ({
@@ -182,9 +186,14 @@ async function planBegin(
   const change = await beginPayment(ctx, promisedIn(session, listing), input, {
     session,
     handoff,
-    expiresAt: Math.max(session.expiresAt, ctx.now + LEAST_MS),
+    expiresAt: endOfNext(ctx, session),
   });
   if ('provider' in change) return unchanged<Begun | IdentityNeeded>(change);
-  const { result: payment, writes } = change;
-  return { ...change, writes: [...writes, ...holdPayment(ctx, session, payment.id)], result: { payment, wallet: payment.expectedWallet } };
+  const { result, writes } = change;
+  const { payment } = result;
+  return {
+    ...change,
+    writes: [...writes, ...holdPayment(ctx, session, payment.id)],
+    result: { ...result, wallet: payment.expectedWallet },
+  };
 }

@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { PaymentId, PaymentSessionId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -19,6 +19,17 @@ export async function findPaymentSession(
     .get();
   return found ?? null;
 }
+
+/** The session holds the payment that takes the place of the one it held. */
+export const moveSession = (db: Db, { id, paymentSessionId }: Payment, to: PaymentId): Write[] =>
+  paymentSessionId === null
+    ? []
+    : [
+        db
+          .update(paymentSessions)
+          .set({ paymentId: to, version: sql`${paymentSessions.version} + 1` })
+          .where(and(eq(paymentSessions.id, paymentSessionId), eq(paymentSessions.paymentId, id))),
+      ];
 
 export const insertPaymentSession = (db: Db, session: PaymentSession): Write => db.insert(paymentSessions).values(session);
 

@@ -5,9 +5,11 @@ import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { Sighting } from '#solana/node-answers.ts';
+import { refundNonceOf } from '#solana/refund.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
 import { planSubmit, requireViewer } from '../payment.ts';
 import { grantAccess } from '../purchase.ts';
+import { noteRefund } from '../refunds/seen.ts';
 import { missingIdentity } from '../required-identity.ts';
 import { findPayment, findSession, getPayment } from '../store.ts';
 import { rememberFound, rememberNamed } from '../watch/candidates.ts';
@@ -53,6 +55,10 @@ export async function confirmPayment(shard: Shard, input: ConfirmPayment): Promi
 export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'settled' | 'later' | 'unavailable' | 'nothing'> {
   const sighting = await ctx.chain.findTransaction(txSignature);
   if (sighting.kind !== 'found') return sighting.kind === 'unavailable' ? 'unavailable' : 'later';
+  if (refundNonceOf(sighting.transaction) !== null) {
+    await noteRefund(ctx, sighting.transaction);
+    return 'settled';
+  }
   const payment = await findNamedSession(ctx, sighting.transaction);
   if (payment === 'none') return 'nothing';
   if (!payment) return 'later';

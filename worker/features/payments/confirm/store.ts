@@ -1,4 +1,5 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, ne, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { StoredPayment } from '#platform/db/archive.ts';
@@ -9,8 +10,11 @@ import { paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { payments, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
+import { subscriptionAuthorizations } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { findArchived } from '../archive.store.ts';
+
+const rivals = alias(subscriptionAuthorizations, 'rivals');
 
 /**
  * All a confirmation has to know, in one round trip: the payment with its seller and product, what became of the transaction before and
@@ -84,6 +88,20 @@ const besideOf = (db: Db, paymentId: PaymentId, txSignature: string, livemode: S
       .select()
       .from(unmatchedPayments)
       .where(and(eq(unmatchedPayments.txSignature, txSignature), sql`${unmatchedPayments.livemode} = ${livemode}`)),
+    db.select().from(subscriptionAuthorizations).where(eq(subscriptionAuthorizations.paymentId, paymentId)),
+    db
+      .select({ rival: rivals })
+      .from(subscriptionAuthorizations)
+      .innerJoin(
+        rivals,
+        and(
+          eq(rivals.subscriptionAddress, subscriptionAuthorizations.subscriptionAddress),
+          eq(rivals.livemode, subscriptionAuthorizations.livemode),
+          ne(rivals.id, subscriptionAuthorizations.id),
+          sql`${rivals.status} IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval')`,
+        ),
+      )
+      .where(eq(subscriptionAuthorizations.paymentId, paymentId)),
     db.select({ times: sql<number>`count(*)` }).from(payments).where(eq(payments.recoversPaymentId, paymentId)),
     db
       .select({ origin: paymentCandidates.origin, sentAt: paymentCandidates.sentAt })
@@ -93,9 +111,12 @@ const besideOf = (db: Db, paymentId: PaymentId, txSignature: string, livemode: S
 
 type Answers<T extends readonly PromiseLike<unknown>[]> = { [K in keyof T]: Awaited<T[K]> };
 
-const besides = ([[claim], [unmatched], [recovered], [candidate]]: Answers<ReturnType<typeof besideOf>>) => ({
+const besides = ([[claim], [unmatched], [authorization], others, [recovered], [candidate]]: Answers<ReturnType<typeof besideOf>>) => ({
   claim: claim ?? null,
   unmatched: unmatched ?? null,
+  /** Of a payment that a native subscription is begun with; and those before it for what stands at the same address. */
+  authorization: authorization ?? null,
+  rivals: others.map(({ rival }) => rival),
   timesRecovered: recovered?.times ?? 0,
   /** The service itself sent this transaction, or found it on the chain. */
   isOurs: candidate !== undefined && (candidate.origin === 'found' || candidate.sentAt !== null),

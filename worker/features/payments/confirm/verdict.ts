@@ -3,6 +3,7 @@ import { SECOND } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
+import type { PeriodTimes } from '#rules/subscriptions/schedule.ts';
 import { matchPayment, type PaidTransfer } from '#solana/match.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
 import { expectationOf, planFail, stepPayment } from '../payment.ts';
@@ -13,6 +14,7 @@ import { claimTransaction, updatePayment } from '../store.ts';
 import { closeUnmatched, vetoRecovered } from '../unmatched/store.ts';
 import { planRecovery, planUnmatched } from '../unmatched/unmatched.ts';
 import { dropCandidate } from '../watch/candidate.store.ts';
+import { type CollectionMatch, matchCollection, planCollected, planReplaced, subscribedBy } from './collected.ts';
 import type { loadConfirmation } from './store.ts';
 
 export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
@@ -27,7 +29,10 @@ export const failureOf = (payment: Payment, meta: Record<string, unknown> = {}):
 /** What a transaction the chain confirmed means for this session: the state it meets decides, money is never overlooked. */
 export function planVerdict(ctx: Shard, loaded: Loaded, transaction: ChainTransaction): Change<Verdict> {
   const { payment, claim } = loaded;
-  const match = matchPayment(transaction, expectationOf(payment));
+  const expected = expectationOf(payment);
+  const match: CollectionMatch = loaded.authorization
+    ? matchCollection(transaction, loaded.authorization, expected)
+    : matchPayment(transaction, expected);
   const refuse = (error: ApiError, change: Change<unknown> = unchanged(null)): Change<Verdict> => ({
     ...change,
     result: { outcome: 'refused', error },
@@ -45,6 +50,8 @@ export function planVerdict(ctx: Shard, loaded: Loaded, transaction: ChainTransa
   if (claim) return refuse(standing ? withMeta(standing, { recovered_payment_id: claim.subjectId }) : mismatch('transaction_already_used'));
   const proof = proofOf(transaction, match.payment);
   if (payment.status === 'CONFIRMED') return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
+  // Its buyer is paying the payment that took its place: what comes for this one is for the merchant to decide.
+  if (payment.failureCode === 'replaced') return refuse(withMeta(standing!, { reason: 'late' }), planUnmatched(ctx, loaded, proof, 'late'));
   if (!match.ok) {
     const error = standing ?? (match.reason === 'late' ? new ApiError('session_expired') : mismatch(match.reason));
     // Before its session by the chain's clock: clocks differ, the memo does not. It is out of time, and in sight.
@@ -65,7 +72,9 @@ export function planVerdict(ctx: Shard, loaded: Loaded, transaction: ChainTransa
     return { ...recovery, writes, result: { outcome: 'refused', error, recovered: recovery.result } };
   }
   // Nothing is left that refuses this transaction: it confirms the payment, unless the batch of another request was stored first.
-  return planConfirmed(ctx, loaded, proof, match.payment);
+  return match.period
+    ? planFirstPeriod(ctx, loaded, { proof, paid: match.payment, period: match.period, transaction })
+    : planConfirmed(ctx, loaded, proof, match.payment);
 }
 
 /** What a session past its end answers to any other transaction. */
@@ -76,10 +85,15 @@ export function stateError(payment: Payment): ApiError | null {
 
 const withMeta = (error: ApiError, meta: Record<string, unknown>): ApiError => new ApiError(error.code, { ...error.options, meta });
 
-function planConfirmed(ctx: Shard, { payment, memberships, merchantName }: Loaded, proof: Proof, paid: PaidTransfer): Change<Verdict> {
+function planConfirmed(
+  ctx: Shard,
+  { payment, memberships, merchantName, authorization }: Loaded,
+  proof: Proof,
+  paid: PaidTransfer,
+): Change<Verdict> {
   const { txSignature, slot, blockTime, payer: payerWallet } = proof;
   const submit = payment.status === 'PENDING_SIGNATURE' ? stepPayment(ctx, payment, 'submit', { txSignature }) : null;
-  const bought = planPurchase(ctx, payment, merchantName, memberships, proof);
+  const bought = planPurchase(ctx, payment, merchantName, memberships, proof, authorization && subscribedBy(authorization));
   const confirm = stepPayment(ctx, submit?.after ?? payment, 'confirm', {
     txSignature,
     slot,
@@ -102,6 +116,26 @@ function planConfirmed(ctx: Shard, { payment, memberships, merchantName }: Loade
       dropCandidate(ctx.db, payment.id, txSignature),
     ],
     result: { outcome: 'done', payment: confirm.after },
+  };
+}
+
+/** The first period of a native subscription: what is paid for lasts to the period's end, and the authorization begins. */
+function planFirstPeriod(
+  ctx: Shard,
+  loaded: Loaded,
+  { proof, paid, period, transaction }: { proof: Proof; paid: PaidTransfer; period: PeriodTimes; transaction: ChainTransaction },
+): Change<Verdict> {
+  const { payment, authorization, rivals } = loaded;
+  const isOurs = svcMemos(transaction.memos).join() === memoOf(payment);
+  const terms = { ...payment.terms, periodEndsAt: period.endsAt, ...(isOurs ? {} : { isOwnersCollection: true as const }) };
+  const confirmed = planConfirmed(ctx, { ...loaded, payment: { ...payment, terms } }, proof, paid);
+  if (confirmed.result.outcome === 'refused') return confirmed;
+  const replaced = planReplaced(ctx, rivals);
+  const begun = planCollected(ctx, authorization!, { payment: confirmed.result.payment, period });
+  return {
+    events: [...confirmed.events, ...replaced.events, ...begun.events],
+    writes: [...confirmed.writes, ...replaced.writes, ...begun.writes],
+    result: confirmed.result,
   };
 }
 
@@ -128,3 +162,15 @@ const isOwnFailure = (payment: Payment, transaction: ChainTransaction): boolean 
   transfersOf(transaction, payment.mint).some(
     ({ destination, authority }) => destination === payment.recipientAta && authority === payment.expectedWallet,
   );
+
+/** Why a transaction may be refused for the payment it is named for. */
+export const transactionErrors = [
+  'not_found',
+  'payment_transaction_conflict',
+  'setup_not_ready',
+  'payment_failed',
+  'session_expired',
+  'payment_mismatch',
+  'identity_verification_required',
+  'rate_limited',
+] as const;

@@ -1,9 +1,9 @@
-import { and, eq, gt, lte, sql } from 'drizzle-orm';
+import { and, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
 import { isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { uuidOf } from '#platform/db/archive.ts';
-import type { Write } from '#platform/db/commit.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { type Candidate, paymentCandidates } from '#platform/db/tables/candidates.ts';
 
 /** Places for signatures that callers named, of one payment. What the service sent or found takes a place too, but never waits for one. */
@@ -18,14 +18,15 @@ const OF_NO_PAYMENT = '' as PaymentId;
 /**
  * Remembers a signature to look for, in the place of `displaced` if one is given. A named one is not kept where all places are
  * taken, one to be sent not while another sent since `rivalsSince` (epoch ms) may still land, however close behind it this one
- * comes. Afterwards: `isKnown` whether this signature is known, `hasRival` whether there is such another, and the `named` ones, oldest
- * first. Reads a few rows, however many of the payment's were judged.
+ * comes, and not for a payment that has failed by then. Afterwards: `isKnown` whether this signature is known, `isSent` whether as one
+ * that may be sent, `hasRival` whether there is such another, and the `named` ones, oldest first. Reads a few rows, however many of the
+ * payment's were judged.
  */
 export async function keepCandidate(
   { db }: Shard,
   candidate: Candidate,
   { rivalsSince = candidate.createdAt, displaced }: { rivalsSince?: number; displaced?: Candidate } = {},
-): Promise<{ isNew: boolean; isKnown: boolean; hasRival: boolean; named: Candidate[] }> {
+): Promise<{ isNew: boolean; isKnown: boolean; isSent: boolean; hasRival: boolean; named: Candidate[] }> {
   const { paymentId, txSignature, origin, attempt, nextCheckAt, createdAt, sentAt, livemode } = candidate;
   const ofPayment = sql`payment_id = ${paymentId}`;
   const places = sql`SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND origin <> 'judged' LIMIT ${CANDIDATES_MAX}`;
@@ -44,7 +45,8 @@ export async function keepCandidate(
           WHERE ${
             origin === 'named'
               ? sql`(SELECT count(*) FROM (${places})) < ${CANDIDATES_MAX}`
-              : sql`NOT EXISTS (SELECT 1 FROM payment_candidates WHERE ${isRival})`
+              : sql`NOT EXISTS (SELECT 1 FROM payment_candidates WHERE ${isRival})
+                  AND NOT EXISTS (SELECT 1 FROM payments WHERE id = ${paymentId} AND status = 'FAILED')`
           }`,
       )
       // Named before it was sent: from now on it is one of ours, and may land for as long as any.
@@ -58,7 +60,8 @@ export async function keepCandidate(
     db.select({ origin: paymentCandidates.origin }).from(paymentCandidates).where(isRival).limit(1),
     db.select().from(paymentCandidates).where(sql`${ofPayment} AND +origin = 'named'`).orderBy(paymentCandidates.createdAt, sql`rowid`),
   ]);
-  return { isNew: inserted.length > 0, isKnown: known.length > 0, hasRival: rivals.length > 0, named };
+  const isSent = known.some((one) => one.origin !== 'named');
+  return { isNew: inserted.length > 0, isKnown: known.length > 0, isSent, hasRival: rivals.length > 0, named };
 }
 
 /** True where this signature is looked for, or was judged already, for this payment. */
@@ -75,6 +78,19 @@ export async function hasSent(db: Db, paymentId: PaymentId, since: number): Prom
     .get();
   return found !== undefined;
 }
+
+/**
+ * True where a transaction of this payment may still land, or has: one that the service sent or a caller named since then, or one that the
+ * chain showed.
+ */
+const mayLand = (paymentId: PaymentId, since: number): SQL =>
+  sql`EXISTS (SELECT 1 FROM payment_candidates WHERE payment_id = ${paymentId}
+    AND (sent_at > ${since} OR created_at > ${since} OR origin = 'found'))`;
+
+export const vetoIfInFlight = (ctx: Shard, paymentId: PaymentId, since: number): Write => vetoIf(ctx, mayLand(paymentId, since));
+
+export const isInFlight = async ({ db }: Shard, paymentId: PaymentId, since: number): Promise<boolean> =>
+  (await db.get<{ mayLand: number }>(sql`SELECT ${mayLand(paymentId, since)} AS mayLand`)).mayLand === 1;
 
 /** Forgets one that the network refused: false where another request has sent the same bytes since. */
 export async function dropRefused(db: Db, candidate: Candidate): Promise<boolean> {
@@ -139,7 +155,7 @@ export const deleteJudged = (db: Db, forgetBefore: number, limit: number) =>
     );
 
 /**
- * Transactions the chain showed us become candidates of the sessions of its mode that their memos name, unless
+ * Transactions the chain showed us become candidates of the payments of its mode whose session or refund their memos name, unless
  * they already paid or were recorded in their mode, or were judged lately. One that is looked for by now keeps the time it was sent.
  * Any number in one parameter.
  */
@@ -148,10 +164,12 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
     .insert(paymentCandidates)
     .select(
       sql`SELECT f.id, f.signature, 'found', 0, ${dueAt}, ${ctx.now}, NULL, f.livemode
-        FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, ${uuidOf(sql`a.id`)}) AS id, coalesce(p.livemode, a.livemode) AS livemode
+        FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, ${uuidOf(sql`a.id`)}, r.payment_id) AS id,
+            coalesce(p.livemode, a.livemode, r.livemode) AS livemode
           FROM json_each(${JSON.stringify(found)}) j
           LEFT JOIN payments p ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
-          LEFT JOIN archived_payments a ON a.nonce = CASE WHEN p.id IS NULL THEN j.value ->> 'nonce' END) f
+          LEFT JOIN archived_payments a ON a.nonce = CASE WHEN p.id IS NULL THEN j.value ->> 'nonce' END
+          LEFT JOIN refunds r ON r.nonce = j.value ->> 'nonce') f
         WHERE f.id IS NOT NULL AND f.livemode = ${ctx.sandbox === null ? 1 : 0}
           AND NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = f.signature AND c.livemode = f.livemode)
           AND NOT EXISTS (SELECT 1 FROM payment_candidates k WHERE k.payment_id = ${OF_NO_PAYMENT} AND k.tx_signature = f.signature)

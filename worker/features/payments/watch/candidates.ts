@@ -2,11 +2,11 @@ import { ApiError, storyOf } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { commit } from '#platform/db/commit.ts';
+import { commit, type Write } from '#platform/db/commit.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
-import { hasSent, insertFound, isCandidate, keepCandidate } from './candidate.store.ts';
+import { hasSent, insertFound, isCandidate, isInFlight, keepCandidate, vetoIfInFlight } from './candidate.store.ts';
 
 export { dropRefused } from './candidate.store.ts';
 
@@ -37,8 +37,11 @@ const inFlight = (): ApiError =>
 
 /** 409 state_conflict (in_flight) while a transaction that we sent may still land. What callers name holds nothing up. */
 export async function requireNoneInFlight(ctx: Shard, paymentId: PaymentId): Promise<void> {
-  if (await hasSent(ctx.db, paymentId, ctx.now - IN_FLIGHT_MS)) throw inFlight();
+  if (await isSending(ctx, paymentId)) throw inFlight();
 }
+
+/** True while a transaction that we sent for this payment may still land. */
+export const isSending = (ctx: Shard, paymentId: PaymentId): Promise<boolean> => hasSent(ctx.db, paymentId, ctx.now - IN_FLIGHT_MS);
 
 const newCandidate = (ctx: Ctx, paymentId: PaymentId, txSignature: string, origin: 'sent' | 'named'): Candidate => ({
   paymentId,
@@ -55,21 +58,29 @@ const newCandidate = (ctx: Ctx, paymentId: PaymentId, txSignature: string, origi
 const queueLook = (ctx: Shard, { paymentId, txSignature }: Candidate, delaySeconds: number): void =>
   ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }, delaySeconds));
 
+/** Fails a batch while any transaction of the payment may still land: its signer is not asked to pay again. */
+export const vetoInFlight = (ctx: Shard, paymentId: PaymentId): Write => vetoIfInFlight(ctx, paymentId, ctx.now - IN_FLIGHT_MS);
+
+/** 409 state_conflict (in_flight) where `vetoInFlight` would fail a batch. */
+export async function requireUnsigned(ctx: Shard, paymentId: PaymentId): Promise<void> {
+  if (await isInFlight(ctx, paymentId, ctx.now - IN_FLIGHT_MS)) throw inFlight();
+}
+
 /**
- * Keeps the signature of what the service is about to broadcast, before it does. `isNew`: no earlier request has sent it. 409
- * state_conflict (in_flight) while another that we sent may still land.
+ * Keeps the signature of what the service is about to broadcast, before it does. `isNew`: no earlier request has sent it; `isSent`: false
+ * where the payment has failed meanwhile, and nothing may be sent. 409 state_conflict (in_flight) while another that we sent may still land.
  */
 export async function rememberSent(
   ctx: Shard,
   paymentId: PaymentId,
   txSignature: string,
-): Promise<{ candidate: Candidate; isNew: boolean }> {
+): Promise<{ candidate: Candidate; isNew: boolean; isSent: boolean }> {
   const candidate = newCandidate(ctx, paymentId, txSignature, 'sent');
   const rivalsSince = ctx.now - IN_FLIGHT_MS;
-  const { isNew, hasRival } = await keepCandidate(ctx, candidate, { rivalsSince });
+  const { isNew, isSent, hasRival } = await keepCandidate(ctx, candidate, { rivalsSince });
   if (hasRival) throw inFlight();
   if (isNew) queueLook(ctx, candidate, nextCheck(0, 0).delaySeconds);
-  return { candidate, isNew };
+  return { candidate, isNew, isSent };
 }
 
 /**
@@ -99,8 +110,15 @@ async function findUnknown(ctx: Ctx, named: Candidate[]): Promise<Candidate | nu
 }
 
 /** Keeps a transaction that the chain has shown, and that could not be stored yet, first in line: by the queue at once, and by the next sweep. */
-export async function rememberFound(ctx: Shard, { id: paymentId, nonce }: Payment, txSignature: string): Promise<void> {
-  const found = insertFound(ctx, [{ signature: txSignature, nonce }], ctx.now - SWEEP_PATIENCE_MS);
-  await commit(ctx, { events: [], writes: [found], result: null });
-  ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }));
+export async function rememberFound(ctx: Shard, payment: Payment, txSignature: string): Promise<void> {
+  await commit(ctx, { events: [], writes: [planFound(ctx, payment, txSignature)], result: null });
+  followFound(ctx, payment, txSignature);
 }
+
+/** A statement, not an effect: the same, for a batch in which more is stored. */
+export const planFound = (ctx: Shard, { nonce }: Payment, txSignature: string): Write =>
+  insertFound(ctx, [{ signature: txSignature, nonce }], ctx.now - SWEEP_PATIENCE_MS);
+
+/** Has the service look at what was found once it is stored. A lost message costs a minute: the sweep looks too. */
+export const followFound = (ctx: Shard, { id: paymentId }: Payment, txSignature: string): void =>
+  ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }));

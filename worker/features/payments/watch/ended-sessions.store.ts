@@ -1,4 +1,5 @@
 import { eq, lte, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { endedSessions } from '#platform/db/tables/checkout.ts';
@@ -10,13 +11,17 @@ import { BLANK } from '../new-payment.store.ts';
 
 type Payment = typeof payments.$inferSelect;
 
-/** Which ended sessions: one by its id, or those whose memos were seen. */
-export type Which = { paymentId: PaymentId } | { nonces: string[] };
+/** Which ended sessions: one by its id, or several, or those whose memos were seen. */
+export type Which = { paymentId: PaymentId } | { paymentIds: PaymentId[] } | { nonces: string[] };
+
+const among = (column: SQLiteColumn, values: string[]): SQL => sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
 const isWhich = (which: Which): SQL =>
   'paymentId' in which
     ? eq(endedSessions.id, which.paymentId)
-    : sql`${endedSessions.nonce} IN (SELECT value FROM json_each(${JSON.stringify(which.nonces)}))`;
+    : 'nonces' in which
+      ? among(endedSessions.nonce, which.nonces)
+      : among(endedSessions.id, which.paymentIds);
 
 /** Ended sessions as the failed payments they are. What they were to bring is what their products bring by now; where they were paid is left out. */
 export async function listEnded(db: Db, which: Which): Promise<Payment[]> {
@@ -30,7 +35,7 @@ export async function listEnded(db: Db, which: Which): Promise<Payment[]> {
     ...ended,
     slug,
     status: 'FAILED',
-    failureCode: 'session_expired',
+    failureCode: ended.failureCode ?? 'session_expired',
     mint: '',
     recipientAta: '',
     terms: { productName, accessPeriodDays, usageUnits, successUrl },
@@ -53,7 +58,7 @@ const isOver = (before: number): SQL => sql`status = 'FAILED' AND is_kept = 0 AN
   AND NOT EXISTS (SELECT 1 FROM setup_intents i WHERE i.account_id = payments.merchant_id AND i.status = 'expired' AND i.is_kept = 0)`;
 
 /** What money came for, or came of, stays whole. */
-const HAS_MONEY = sql`(failure_code <> 'session_expired' OR reference = '' OR recovers_payment_id IS NOT NULL OR tx_signature IS NOT NULL
+const HAS_MONEY = sql`(failure_code NOT IN ('session_expired', 'replaced') OR reference = '' OR recovers_payment_id IS NOT NULL OR tx_signature IS NOT NULL
   OR EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.payment_id = payments.id)
   OR EXISTS (SELECT 1 FROM payments r WHERE r.recovers_payment_id = payments.id))`;
 
@@ -73,7 +78,7 @@ export async function endSessions(db: Db, ids: PaymentId[], before: number): Pro
       .set({ isKept: true })
       .where(sql`id IN ${listed} AND ${isOver(before)} AND ${HAS_MONEY}`),
     db.insert(endedSessions).select(
-      sql`SELECT id, merchant_id, livemode, product_id, nonce, reference, asset, price_amount, recipient_wallet, customer_ref,
+      sql`SELECT id, merchant_id, livemode, product_id, nullif(failure_code, 'session_expired'), nonce, reference, asset, price_amount, recipient_wallet, customer_ref,
           expires_at, late_grace_seconds, created_at, updated_at, version
         FROM payments WHERE id IN ${listed} AND ${isOver(before)}`,
     ),

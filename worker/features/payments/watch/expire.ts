@@ -40,8 +40,11 @@ export async function sweepExpired(ctx: Shard): Promise<Swept> {
   );
 }
 
+/** Its buyer has subscribed, and the first period could not be collected. */
+const wasSubscribed = ({ status, terms }: Payment): boolean => terms.authorizationId !== undefined && status === 'PENDING_CONFIRMATION';
+
 function planExpiry(ctx: Ctx, { isShort, place: _, ...session }: ExpiringSession) {
-  const failureCode = isShort ? 'underpaid' : 'session_expired';
+  const failureCode = isShort ? 'underpaid' : wasSubscribed(session) ? 'collection_failed' : 'session_expired';
   const { after, event } = stepPayment(ctx, session, 'fail', { failureCode });
   return { event, values: { status: after.status, failureCode, updatedAt: after.updatedAt } };
 }

@@ -38,7 +38,8 @@ const finalizeGroup = (ctx: Shard, paymentIds: PaymentId[], step: FateStep) =>
 /** Plans the return of a payment that was taken for dropped: `previous` tells the event's followers to give back what they took. */
 async function planRestored(ctx: Shard, payment: Payment): Promise<Change<unknown>> {
   const noted = notePayment(ctx, payment, 'payment.finalized', { finalizedAt: ctx.now, orphanedAt: null });
-  return mergeChanges(noted, await planReinstatement(ctx, payment));
+  // What a refund took back stays taken.
+  return payment.accessRevokedAt === null ? mergeChanges(noted, await planReinstatement(ctx, payment)) : noted;
 }
 
 const orphanPayment = (ctx: Shard, paymentId: PaymentId, step: FateStep) =>

@@ -8,7 +8,9 @@ import type { Candidate } from '#platform/db/tables/candidates.ts';
 import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
 import { PAYMENT } from '#rules/states.ts';
 import type { Sighting } from '#solana/node-answers.ts';
+import { refundNonceOf } from '#solana/refund.ts';
 import { confirmByMemo, confirmFound } from '../confirm/confirm.ts';
+import { noteRefund } from '../refunds/seen.ts';
 import { getPayment } from '../store.ts';
 import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
@@ -94,7 +96,7 @@ async function lookAtCandidates(ctx: Shard, candidates: Candidate[]): Promise<bo
   }
   const looked = taken.map((candidate, i) => ({ candidate, sighting: answer.sightings[i]! }));
   const invented = answer.finalHeight === null ? [] : await listInvented(ctx, looked);
-  const judgeLook = (look: CandidateLook) => applyLook(ctx, look, invented.includes(look));
+  const judgeLook = (look: CandidateLook) => applyLook(ctx, look, { isInvented: invented.includes(look) });
   await forEach(ctx, looked, judgeLook, LANES);
   return true;
 }
@@ -116,7 +118,7 @@ async function listInvented(ctx: Ctx, looked: CandidateLook[]): Promise<Candidat
 }
 
 /** What the chain shows of a candidate. It is judged even when its session is over: it may be money. */
-async function applyLook(ctx: Shard, { candidate, sighting }: CandidateLook, isInvented: boolean): Promise<void> {
+async function applyLook(ctx: Shard, { candidate, sighting }: CandidateLook, { isInvented }: { isInvented: boolean }): Promise<void> {
   if (sighting.kind === 'unreadable') ctx.note(`unreadable ${candidate.txSignature}: ${sighting.reason}`);
   const isJudged = (sighting.kind === 'found' || sighting.kind === 'seen') && (await confirmCandidate(ctx, candidate, sighting));
   if (isJudged || isInvented || isTooOld(ctx, candidate, sighting)) await forgetCandidate(ctx, candidate);
@@ -125,6 +127,10 @@ async function applyLook(ctx: Shard, { candidate, sighting }: CandidateLook, isI
 /** True where the transaction got its verdict; false where the same look may tell something else next time. */
 async function confirmCandidate(ctx: Shard, { paymentId, txSignature }: Candidate, sighting: Sighting): Promise<boolean> {
   try {
+    if (sighting.kind === 'found' && refundNonceOf(sighting.transaction) !== null) {
+      await noteRefund(ctx, sighting.transaction);
+      return true;
+    }
     const { payment } = await confirmFound(ctx, { paymentId, txSignature, viewer: null }, sighting);
     return payment.txSignature === txSignature && PAYMENT.isTerminal(payment.status);
   } catch (error) {

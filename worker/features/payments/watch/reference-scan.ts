@@ -123,8 +123,10 @@ function setAside(ctx: Shard, { newest, backlog }: Walks): Write[] {
   ];
 }
 
-/** The one session a listed memo names. The node prints memos as `[length] text`, several joined by `; `. */
+/** The one session, or refund, that a listed memo names. The node prints memos as `[length] text`, several joined by `; `. */
 function namedSession({ signature, memo }: ListedSignature): { signature: string; nonce: string }[] {
-  const nonces = [...(memo ?? '').matchAll(/(?:^|; )\[\d+\] svc:([1-9A-HJ-NP-Za-km-z]{1,44})(?=$|; )/g)].map(([, nonce]) => nonce!);
+  const nonces = [...(memo ?? '').matchAll(/(?:^|; )\[\d+\] svc(?:-refund)?:([1-9A-HJ-NP-Za-km-z]{1,44})(?=$|; )/g)].map(
+    ([, nonce]) => nonce!,
+  );
   return nonces.length === 1 ? [{ signature, nonce: nonces[0]! }] : [];
 }

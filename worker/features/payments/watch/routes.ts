@@ -13,10 +13,14 @@ import { isSignature } from '#solana/assets.ts';
 /** Read beside the one this deployment is configured for: the provider's is `<provider>-signature`, and earlier releases named it with an X. */
 const SIGNATURE_HEADERS = ['Rpc-Signature', 'X-Rpc-Signature'];
 
-/** HMAC-SHA256 over the raw bytes with one of our secrets, hex, with or without a `sha256=` in front. Without any nothing is genuine. */
+/** HMAC-SHA256 over the raw bytes with one of our secrets, hex, with or without a `sha256=` in front. 503 misconfigured without any. */
 const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
   const { RPC_WEBHOOK_SECRET, RPC_WEBHOOK_HEADER: header } = c.var.ctx.config;
-  const secrets = RPC_WEBHOOK_SECRET === undefined ? [] : secretRing(RPC_WEBHOOK_SECRET, RPC_WEBHOOK_SECRET_BYTES);
+  if (RPC_WEBHOOK_SECRET === undefined) {
+    await hitCeiling(c);
+    throw new ApiError('misconfigured', { meta: { missing: ['RPC_WEBHOOK_SECRET'] } });
+  }
+  const secrets = secretRing(RPC_WEBHOOK_SECRET, RPC_WEBHOOK_SECRET_BYTES);
   const shown = [header, ...SIGNATURE_HEADERS].map((name) => c.req.header(name)).find((value) => value !== undefined);
   const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(shown ?? '') ?? [];
   const raw = new Uint8Array(await c.req.arrayBuffer());
@@ -39,7 +43,7 @@ const route = createRoute({
   path: '/products/webhook/rpc',
   operationId: 'receiveChainWebhook',
   tags: ['Provider webhooks'],
-  summary: 'What a chain data provider tells us',
+  summary: 'Receive chain data',
   description:
     'Enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: ' +
     'the transaction is read from our own node, through the same pipeline as POST /v1/pay/confirm.',

@@ -1,7 +1,8 @@
 import { ApiError } from '#core/errors.ts';
 import { ASSETS, formatAmount } from '#core/money.ts';
-import { takesBuyers } from '#rules/product-rails.ts';
-import { RAILS, type RailId } from '#rules/rails.ts';
+import type { RenewalMode } from '#rules/payment-terms.ts';
+import { renewsOver, takesBuyers } from '#rules/product-rails.ts';
+import { RAILS, type RailId, SUBSCRIPTION_RAIL } from '#rules/rails.ts';
 import { RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
 import { type Obstacle, type Prospect, payoutOf } from './obstacles.ts';
 
@@ -59,6 +60,12 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
         method: 'GET',
         path: readiness,
       };
+    case 'subscription_plan_published':
+      return {
+        detail: 'The plan that buyers subscribe to is not published, or the product has other terms by now. The payout wallet signs it.',
+        method: 'POST',
+        path: `/v1/access/products/${product?.id ?? '{product_id}'}/subscription-plan`,
+      };
     case 'payout_wallet_empty':
       return patch(`The payout wallet ${payoutOf(sale)} holds too little SOL to receive so small a payment. ${LEAST} Or ask for more.`, {
         price: { asset: product?.asset, amount: `<an amount worth more than ${LEAST_SOL} SOL>` },
@@ -72,8 +79,19 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
 
 const readinessOf = ({ product }: Mendable): string => `/v1/access/setup/readiness${product ? `?product_id=${product.id}` : ''}`;
 
-/** What has no sandbox: the service is a facilitator for others, and is paid itself, in live mode alone. */
+/** What has no sandbox: the service is a facilitator for others in live mode alone. */
 const LIVE_INSTEAD: Fix = { detail: 'This has no sandbox. Call it with a live key.' };
+
+const RENEWED_OTHERWISE: Record<RenewalMode, Pick<Fix, 'detail' | 'body'>> = {
+  AUTOMATIC: {
+    detail: `The product renews itself, and is sold over ${SUBSCRIPTION_RAIL} alone. Let its buyers renew it to sell it over others.`,
+    body: { renewal_mode: 'ONE_OFF' },
+  },
+  ONE_OFF: {
+    detail: 'The product is renewed by its buyers. Let it renew itself to sell it over this rail.',
+    body: { renewal_mode: 'AUTOMATIC', billing_model: 'recurring' },
+  },
+};
 
 /** The merchant's switch is off, or the product itself is not for this rail. */
 function openRail(railId: RailId, { product, setting }: Mendable, productPath: string): Fix {
@@ -86,6 +104,7 @@ function openRail(railId: RailId, { product, setting }: Mendable, productPath: s
     const detail = `Buyers cannot show who they are over ${railId}. Ask nobody to.`;
     return { ...patch, detail, body: { requires_identity: null } };
   }
+  if (product && !renewsOver(product, railId)) return { ...patch, ...RENEWED_OTHERWISE[product.renewalMode] };
   const detail = `The product is not sold over ${railId}. Name it in allowed_rails.`;
   return { ...patch, detail, body: { allowed_rails: [...(product?.allowedRails ?? []), railId] } };
 }

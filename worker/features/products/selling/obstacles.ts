@@ -6,6 +6,7 @@ import {
   isConfigured,
   isQuoted,
   payoutWalletOf,
+  renewsOver,
   SELLING_RAILS,
   suits,
   takesBuyers,
@@ -26,6 +27,7 @@ export type Obstacle =
   | 'fee_wallet_configured'
   | 'payout_wallet_unspendable'
   | 'payout_ata_exists'
+  | 'subscription_plan_published'
   | 'payout_wallet_empty'
   | 'fee_wallet_empty';
 
@@ -35,6 +37,9 @@ export interface Prospect {
   product: Pick<
     Product,
     | 'id'
+    | 'merchantId'
+    | 'livemode'
+    | 'slug'
     | 'status'
     | 'asset'
     | 'priceAmount'
@@ -43,6 +48,8 @@ export interface Prospect {
     | 'requiresIdentity'
     | 'payoutWallet'
     | 'liveModeConfirmed'
+    | 'renewalMode'
+    | 'accessPeriodDays'
   > | null;
   setting: Sale['setting'];
   accountWallet: string | null;
@@ -91,7 +98,7 @@ export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId):
     ['rail_unavailable', !isServed(config, prospect, railId) || prospect.switchedOff === 'rail'],
     ['product_active', product !== null && (product.status !== 'active' || prospect.switchedOff === 'product')],
     ['price_set', product !== null && !takesPrice(product, railId)],
-    ['rail_enabled', !isOn || (product !== null && !takesBuyers(product, railId))],
+    ['rail_enabled', !isOn || (product !== null && !(takesBuyers(product, railId) && renewsOver(product, railId)))],
     ['live_mode_confirmed', livemode && RAILS[railId].needsLiveModeConfirmed && product !== null && !product.liveModeConfirmed],
     ['payout_wallet_set', payoutOf(prospect) === null],
     ['fee_wallet_configured', lacksFeeWallet(config, railId)],

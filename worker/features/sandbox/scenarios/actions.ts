@@ -1,5 +1,5 @@
 import { ApiError, raise } from '#core/errors.ts';
-import type { PaymentId, PaymentSessionId } from '#core/ids.ts';
+import type { IdentitySessionId, PaymentId, PaymentSessionId } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { connectInSession, planPaymentSession } from '#features/checkout/sessions/session.ts';
 import { getMembershipBy } from '#features/memberships/store.ts';
@@ -9,11 +9,11 @@ import { certainAt } from '#features/payments/watch/expire.ts';
 import { findListing, type Listing } from '#features/products/product.ts';
 import { commit } from '#platform/db/commit.ts';
 import type { EventType } from '#rules/events.ts';
-import { type Paying, payCheckout, type TestWallet, testWallet } from '../wallet.ts';
+import { type Paying, planCheckoutPayment, send, type TestWallet, testWallet } from '../wallet.ts';
 import { done, type ScriptStage, type Step, type StepResult } from './script.ts';
 
 /** The customer of a session: its reference begins with the session's id, so that it belongs to the session's clock. */
-export const customerIn = ({ session }: ScriptStage): { customerRef: string } => ({ customerRef: `${session.id}:buyer` });
+export const customerIn = ({ id }: ScriptStage['session']): { customerRef: string } => ({ customerRef: `${id}:buyer` });
 
 /** What a verb answers, or the code it refuses with: a refusal is what some scenarios show. */
 export async function answerOf(call: () => Promise<string | undefined>): Promise<StepResult> {
@@ -39,7 +39,7 @@ const open = (place: string): Step => ({
   action: 'open_payment_session',
   run: async (stage) => {
     const { scope, notes } = stage;
-    const asked = { railId: null, ...customerIn(stage), successUrl: null, metadata: {} };
+    const asked = { railId: null, ...customerIn(stage.session), successUrl: null, metadata: {} };
     notes[`${place}_session`] ??= (await commit(scope, await planPaymentSession(scope, await listingOf(stage), asked))).id;
     return done('open');
   },
@@ -53,7 +53,8 @@ export const connectSteps = (place = 'payment'): Step[] => [
     run: async (stage) => {
       const { scope, notes } = stage;
       const { product } = await listingOf(stage);
-      const input = { slug: product.slug, walletAddress: buyerOf(stage).address };
+      const identitySessionId = notes.identity as IdentitySessionId | undefined;
+      const input = { slug: product.slug, walletAddress: buyerOf(stage).address, ...(identitySessionId ? { identitySessionId } : {}) };
       const begun = await connectInSession(scope, input, notes[`${place}_session`] as PaymentSessionId);
       if ('provider' in begun) throw new ApiError('identity_verification_required');
       notes[place] = begun.payment.id;
@@ -71,11 +72,8 @@ export const paySteps = (paying: Paying, { hasFailed = false, place = 'payment' 
     run: async (stage) => {
       const payment = await paymentIn(stage, place);
       const wallet = buyerOf(stage);
-      stage.notes[`${place}_signature`] ??= await payCheckout(stage.scope, payment, {
-        wallet,
-        paying,
-        fate: { landsAfterMs: 0, hasFailed },
-      });
+      const how = { wallet, paying, fate: { landsAfterMs: 0, hasFailed } };
+      stage.notes[`${place}_signature`] ??= await send(stage.scope, await planCheckoutPayment(stage.scope, payment, how));
       return done(hasFailed ? 'failed' : paying);
     },
   },
@@ -117,7 +115,7 @@ export const untilExpired = (place = 'payment'): Step => ({
 export const untilLapsed = (which: 'paidThrough' | 'graceUntil'): Step => ({
   action: 'advance',
   advanceMs: async ({ scope, session }) => {
-    const { [which]: end } = await getMembershipBy(scope, { customerRef: `${session.id}:buyer` });
+    const { [which]: end } = await getMembershipBy(scope, customerIn(session));
     return end === null ? 0 : end + SECOND - scope.now;
   },
 });

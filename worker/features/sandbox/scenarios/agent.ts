@@ -6,17 +6,17 @@ import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
 import type { EventType } from '#rules/events.ts';
-import { LANDS, payChallenge } from '../wallet.ts';
+import { LANDS, planChallengePayment, send } from '../wallet.ts';
 import { answerOf, buyerOf, customerIn } from './actions.ts';
 import { done, type ScriptStage, type Step } from './script.ts';
 
 const identityIn = (stage: ScriptStage) => {
   const { session } = stage;
-  return entitlementKeyOf({ merchantId: session.merchantId, livemode: false }, session.productId!, customerIn(stage));
+  return entitlementKeyOf({ merchantId: session.merchantId, livemode: false }, session.productId!, customerIn(session));
 };
 
 /** A call of the session under a key of its own: made again, it answers the same. */
-const requestOf = ({ session }: ScriptStage, key: string): IdempotentRequest => ({
+export const requestOf = ({ session }: ScriptStage, key: string): IdempotentRequest => ({
   scope: `sandbox:${session.id}`,
   key: `${session.id}:${key}`,
   text: key,
@@ -56,7 +56,8 @@ export const signStep = (fate: SandboxFate = LANDS): Step => ({
   action: 'pay',
   run: async (stage) => {
     const required = JSON.parse(stage.notes.challenge ?? raise('setup_not_ready')) as PaymentRequired;
-    stage.notes.payment_signature ??= await payChallenge(stage.scope, required, { wallet: buyerOf(stage), paying: 'paid', fate });
+    const how = { wallet: buyerOf(stage), paying: 'paid', fate } as const;
+    stage.notes.payment_signature ??= await send(stage.scope, await planChallengePayment(stage.scope, required, how));
     return done('paid');
   },
 });
@@ -69,7 +70,7 @@ export const settleStep = (key: string, until: EventType[]): Step => ({
       const settling = await settlePayment(stage.scope, requestOf(stage, key), {
         productId: stage.session.productId!,
         paymentSignature: stage.notes.payment_signature!,
-        customer: customerIn(stage),
+        customer: customerIn(stage.session),
         consumeUnits: 1,
       });
       if (settling.kind === 'pending') return 'settlement_pending';

@@ -1,6 +1,7 @@
 import type { Scope } from '#platform/context.ts';
 import type { SandboxOptions, SandboxSession } from '#platform/db/tables/sandbox.ts';
 import type { EventType } from '#rules/events.ts';
+import type { DeliveryPlace, IdentityProvider } from '#rules/payment-terms.ts';
 
 /** Where a step of a script stands: the session's rows on its own chain and clock. */
 export interface ScriptStage {
@@ -35,7 +36,12 @@ export interface Wait {
 export type Step = Call | Wait;
 
 /** What a scenario makes for itself where no product is named. */
-export type Wares = { usage_units: number | null; access_period_days: number | null };
+export type Wares = {
+  usage_units: number | null;
+  access_period_days: number | null;
+  product_type?: IdentityProvider;
+  delivery?: DeliveryPlace;
+};
 
 /** One row of the table of scenarios. */
 export interface Scenario {
@@ -45,7 +51,8 @@ export interface Scenario {
   options: readonly (keyof Pick<SandboxOptions, 'price' | 'delaySeconds' | 'failure'>)[];
   /** Types of its events, in the order in which they are recorded. */
   expected: readonly EventType[];
-  script: readonly Step[];
+  /** Some scenarios go another way where an option says so. */
+  script: readonly Step[] | ((options: SandboxOptions) => readonly Step[]);
   /** Events that its endpoints are told of only by a step of the script. */
   heldBack?: EventType;
 }

@@ -2,6 +2,9 @@ import { DAY, SECOND } from '#core/time.ts';
 import type { EventType } from '#rules/events.ts';
 import { advanceStep, buySteps, confirmStep, connectSteps, GRANTED, paySteps, untilExpired, untilFinal, untilLapsed } from './actions.ts';
 import { askStep, settleStep, signStep, useUp } from './agent.ts';
+import { CHAT, joinSteps } from './members.ts';
+import { closeStep, meterSteps, topUpStep, useStep } from './metered.ts';
+import { refundSteps, ticketSteps } from './office.ts';
 import type { Scenario } from './script.ts';
 import { release, tellAgain, untilTold } from './tell.ts';
 
@@ -23,6 +26,10 @@ const BOUGHT: EventType[] = [
 const RENEWED = BOUGHT.map((type) => (type === 'membership.activated' ? 'membership.renewed' : type));
 const SETTLED: EventType[] = ['payment.confirmed', 'receipt.created', 'entitlement.granted'];
 
+const OPENED: EventType[] = ['metered_session.opened'];
+const COMMITTED: EventType = 'metered_session.committed';
+const CLOSED: EventType[] = ['payment.confirmed', 'receipt.created', 'metered_session.closed'];
+
 /** Before the service looks by itself, so that the repeated call is what brings the success. */
 const LATER_MS = 20 * SECOND;
 
@@ -36,11 +43,14 @@ const TABLE = {
     script: [...buySteps(), untilFinal],
   },
   payment_failed: {
-    description: 'The buyer’s own transaction fails on the chain.',
+    description: 'The buyer’s own transaction fails on the chain; with `failure: session_expired` the time to pay runs out instead.',
     wares: MONTH,
-    options: PAYS,
+    options: [...PAYS, 'failure'],
     expected: [...BEGUN, 'payment.failed'],
-    script: [...connectSteps(), ...paySteps('paid', { hasFailed: true }), confirmStep(['payment.failed'])],
+    script: ({ failure }) =>
+      failure === 'session_expired'
+        ? [...connectSteps(), untilExpired()]
+        : [...connectSteps(), ...paySteps('paid', { hasFailed: true }), confirmStep(['payment.failed'])],
   },
   payment_expired: {
     description: 'Nobody pays, and the session ends.',
@@ -70,6 +80,13 @@ const TABLE = {
     expected: [...BOUGHT, 'payment.finalized'],
     script: [...connectSteps(), ...paySteps('overpaid'), confirmStep(GRANTED), untilFinal],
   },
+  payment_refunded: {
+    description: 'The merchant pays a buyer back, in full; the access stays.',
+    wares: MONTH,
+    options: PAYS,
+    expected: [...BOUGHT, 'payment.refunded'],
+    script: [...buySteps(), ...refundSteps],
+  },
   payment_duplicate_signature: {
     description: 'The transaction of one payment is shown for another, which it does not pay.',
     wares: MONTH,
@@ -90,6 +107,14 @@ const TABLE = {
     options: PAYS,
     expected: [...BOUGHT, 'payment.finalized', 'membership.grace_started', 'entitlement.expired', 'membership.expired'],
     script: [...buySteps(), untilLapsed('paidThrough'), untilLapsed('graceUntil')],
+  },
+  delivery_failed_then_retried: {
+    description:
+      'A member cannot be invited to a chat at first, and the retry that you ask for invites them. The payment stands throughout.',
+    wares: { ...MONTH, ...CHAT },
+    options: PAYS,
+    expected: [...BOUGHT, 'delivery.failed', 'delivery.succeeded'],
+    script: joinSteps,
   },
   entitlement_exhausted: {
     description: 'A customer uses all that was bought.',
@@ -124,6 +149,34 @@ const TABLE = {
     options: ['price'],
     expected: SETTLED,
     script: [askStep, signStep(), settleStep('first', GRANTED), settleStep('second', [])],
+  },
+  metered_session_full: {
+    description:
+      'A buyer opens a metered session, pays for two uses by vouchers, tops it up between them, and closes it: both are settled.',
+    wares: MONTH,
+    options: [],
+    expected: [...OPENED, COMMITTED, COMMITTED, ...CLOSED],
+    script: [...meterSteps, useStep(1), topUpStep, useStep(2), closeStep],
+  },
+  metered_voucher_replay: {
+    description: 'A voucher is shown again: for the same use it is answered as the first time, and for another one it pays nothing.',
+    wares: MONTH,
+    options: [],
+    expected: [...OPENED, COMMITTED, ...CLOSED],
+    script: [...meterSteps, useStep(1), useStep(1, []), useStep(2, [], 1), closeStep],
+  },
+  support_ticket_cycle: {
+    description: 'A ticket to and fro, resolved by staff, and closed after two weeks of silence.',
+    wares: MONTH,
+    options: [],
+    expected: [
+      'support.ticket_created',
+      'support.message_added',
+      'support.message_added',
+      'support.ticket_updated',
+      'support.ticket_closed',
+    ],
+    script: ticketSteps,
   },
   webhook_duplicate: {
     description: 'Your endpoint gets `payment.confirmed` twice: the same bytes, delivery id and attempt.',

@@ -2,8 +2,11 @@ import { MINUTE } from '#core/time.ts';
 import { readEntitlement } from '#features/entitlements/entitlement.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
+import { sweepMeteredSessions } from '#features/metered/sweep.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
+import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
+import { SILENT_MS, sweepTickets } from '#features/support/close-silent.ts';
 import type { Scope } from '#platform/context.ts';
 import { listEnding, readDue } from './store.ts';
 
@@ -12,10 +15,13 @@ type Kind = keyof Awaited<ReturnType<typeof readDue>>;
 /** What falls due with time, each done by the sweep that does it live, in this order where several are due at once. */
 const DUE: Record<Kind, { run(scope: Scope): Promise<unknown> /** Time to pay after the end. */; patienceMs?: number }> = {
   settlements: { run: sweepSettlements },
+  meteredSessions: { run: sweepMeteredSessions },
   expired: { run: sweepExpired, patienceMs: MINUTE },
   memberships: { run: sweepMemberships },
   entitlements: { run: endEntitlements },
   finality: { run: sweepFinality },
+  placements: { run: sweepSandboxPlacements },
+  tickets: { run: sweepTickets, patienceMs: SILENT_MS },
 };
 
 /** Their objects are told the time, and tell of their ends themselves. */

@@ -16,7 +16,9 @@ import { findSandboxSession, listSessionEvents, listUntold, updateSandboxSession
 export type Follow = (ctx: Shard, eventIds: string[]) => Promise<void>;
 
 /** Steps of one message; the next one goes on. */
-const STEPS_MAX = 6;
+export const STEPS_MAX = 6;
+/** A run waits so long after each step, so that one invocation of the queue makes at most 50 steps a second, however many sessions run. */
+export const PAUSE_MS = 20;
 /** A step that waits is looked at again after this, and so often before its session is given up. */
 const WAIT_SECONDS = 1;
 const WAITS_MAX = 90;
@@ -39,6 +41,7 @@ export async function runSession(ctx: Shard, sessionId: SandboxSessionId, follow
       if (isVeto(error)) return;
       throw error;
     }
+    await scheduler.wait(PAUSE_MS);
     if (after.waits > 0) return queueRun(ctx, sessionId, WAIT_SECONDS);
   }
   await queueRun(ctx, sessionId);
@@ -73,7 +76,8 @@ const ended = (ctx: Shard, session: SandboxSession, how: 'complete' | 'fail'): S
 async function stepOn(ctx: Shard, session: SandboxSession, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
   if (session.advancedMs < session.advancingToMs) return moveClock(ctx, session, scenario, follow);
   const stage = stageOf(ctx, session);
-  const step = scenario.script[session.nextStep];
+  const { script } = scenario;
+  const step = (typeof script === 'function' ? script(session.options) : script)[session.nextStep];
   if (!step) return finish(stage, scenario, follow);
   if (!('run' in step)) {
     const ms = Math.max(0, Math.round(await step.advanceMs(stage)));

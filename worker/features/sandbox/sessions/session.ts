@@ -11,6 +11,7 @@ import type { SandboxOptions, SandboxSession } from '#platform/db/tables/sandbox
 import { PLANS, type PlanName } from '#rules/plans.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
 import { SCENARIOS, type ScenarioName } from '../scenarios/table.ts';
+import { merchantOf } from '../wallet.ts';
 import { queueRun } from './run.ts';
 import { countSandboxSessions, getSandboxSession, insertSandboxSession, updateSandboxSession } from './store.ts';
 
@@ -83,18 +84,20 @@ function planWares(
   { scenario, options }: BeginSession,
 ): Promise<Change<{ id: ProductId }>> {
   const { wares } = SCENARIOS[scenario]!;
-  const clock = { sessionId, endpointId: null, now: ctx.wallNow };
+  const own = inSandbox(ctx, ctx.merchantId, { sessionId, endpointId: null, now: ctx.wallNow });
   const name = `Sandbox: ${scenario}`;
   const price = options.price ?? PRICE;
-  return planProduct(inSandbox(ctx, ctx.merchantId, clock), actor, { name, price, product_type: 'api', ...wares }, sessionId);
+  // Paid to a wallet that can pay it back.
+  const payout_wallet = merchantOf(own).address;
+  return planProduct(own, actor, { name, price, product_type: 'api', payout_wallet, ...wares }, sessionId);
 }
 
-/** A clock moves forward, and not further than a year or so at once. */
-export const ADVANCE_SECONDS_MAX = (400 * DAY) / SECOND;
+/** So that a session is erased before its events would be due for the archive, which keeps what it has been given. */
+export const ADVANCE_WITHIN_MS = 60 * DAY;
 
 /**
- * Moves the clock of a session that came to its end. Of two at once one moves it; the other, like any while it runs or after it failed:
- * 409 state_conflict. 404.
+ * Moves the clock of a session that came to its end. Of two at once one moves it; the other, like any while it runs, after it failed, or
+ * when it began more than 60 days ago: 409 state_conflict. 404.
  */
 export async function advanceSession(
   ctx: Scope,
@@ -104,6 +107,11 @@ export async function advanceSession(
 ): Promise<SandboxSession> {
   const session = await getSandboxSession(ctx.db, ctx.merchantId, sessionId);
   if (!SANDBOX_SESSION.can(session.status, 'advance')) throw conflict(session);
+  if (ctx.wallNow - session.createdAt > ADVANCE_WITHIN_MS)
+    throw new ApiError('state_conflict', {
+      detail: 'This session began more than 60 days ago. Begin another.',
+      meta: { reason: 'too_old' },
+    });
   const after: SandboxSession = {
     ...session,
     status: SANDBOX_SESSION.next(session.status, 'advance'),

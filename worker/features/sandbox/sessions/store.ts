@@ -2,7 +2,8 @@ import { and, asc, desc, eq, gt, inArray, isNull, lte, type SQL, sql } from 'dri
 import { raise } from '#core/errors.ts';
 import type { AccountId, SandboxSessionId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
-import { inReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
+import { findQuietSince } from '#features/support/store.ts';
+import { claimsInReach, inReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -122,18 +123,25 @@ export async function countDeliveries(
 /** When each kind of thing in a session falls due next, epoch ms of its clock; null: nothing does. */
 export async function readDue(
   scope: Scope,
-): Promise<Record<'expired' | 'memberships' | 'finality' | 'settlements' | 'entitlements', number | null>> {
-  const [due] = await scope.db.all<Awaited<ReturnType<typeof readDue>>>(sql`SELECT
+): Promise<
+  Record<
+    'expired' | 'memberships' | 'finality' | 'settlements' | 'entitlements' | 'meteredSessions' | 'placements' | 'tickets',
+    number | null
+  >
+> {
+  const [due] = await scope.db.all<Omit<Awaited<ReturnType<typeof readDue>>, 'tickets'>>(sql`SELECT
     (SELECT min(expires_at + late_grace_seconds * 1000) FROM payments
       WHERE ${inReach(scope)} AND status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')) AS expired,
     (SELECT min(CASE status WHEN 'active' THEN paid_through ELSE grace_until END) FROM memberships
       WHERE ${inReach(scope)} AND status IN ('active', 'grace')) AS memberships,
-    (SELECT min(at) FROM (SELECT min(next_look_at) AS at FROM tx_claims WHERE ${isOfPaymentInReach(scope, 'subject_id')}
+    (SELECT min(at) FROM (SELECT min(next_look_at) AS at FROM tx_claims WHERE ${claimsInReach(scope)}
       UNION ALL SELECT min(next_look_at) FROM unmatched_payments WHERE ${isOfPaymentInReach(scope, 'payment_id')} AND status = 'open')
     ) AS finality,
     (SELECT min(next_check_at) FROM settlements WHERE ${inReach(scope)} AND status <> 'settled') AS settlements,
-    (SELECT min(paid_through) FROM entitlements WHERE ${inReach(scope)} AND status NOT IN ('expired', 'revoked')) AS entitlements`);
-  return due!;
+    (SELECT min(next_look_at) FROM metered_sessions WHERE ${inReach(scope)} AND next_look_at IS NOT NULL) AS meteredSessions,
+    (SELECT min(paid_through) FROM entitlements WHERE ${inReach(scope)} AND status NOT IN ('expired', 'revoked')) AS entitlements,
+    (SELECT min(next_attempt_at) FROM placements WHERE ${inReach(scope)} AND next_attempt_at IS NOT NULL) AS placements`);
+  return { ...due!, tickets: await findQuietSince(scope) };
 }
 
 /** The ids of the entitlements of a session whose time is over. */
@@ -149,7 +157,8 @@ export async function listSessionEntitlements(scope: Scope): Promise<string[]> {
   return (await scope.db.all<{ id: string }>(sql`SELECT id FROM entitlements WHERE ${inReach(scope)}`)).map(({ id }) => id);
 }
 
-const KEEP_MS = 30 * DAY;
+/** So long after its end a session is kept. */
+export const KEEP_MS = 30 * DAY;
 
 /** Sessions whose end is long enough ago to be forgotten, with all they made. */
 export const listForgotten = (db: Db, now: number, limit: number): Promise<SandboxSession[]> =>

@@ -35,7 +35,8 @@ const health = createRoute({
   path: '/integrations/health',
   operationId: 'getIntegrationHealth',
   tags,
-  summary: 'How well events leave the house',
+  summary: 'Get delivery health',
+  description: 'How well events leave the house.',
   ...merchantRoute('read'),
   request: { query: z.object(ModeQuery) },
   responses: {
@@ -60,7 +61,7 @@ const events = createRoute({
   path: '/integrations/events',
   operationId: 'listIntegrationEvents',
   tags,
-  summary: 'Emitted events in the order they happened',
+  summary: 'List events for integrations',
   description: '`limit` is another name for `per_page`; both at once is 422.',
   ...merchantRoute('read'),
   request: {
@@ -95,7 +96,8 @@ const subscribe = createRoute({
   path: '/integrations/automation/hooks',
   operationId: 'subscribeHook',
   tags,
-  summary: 'REST hook: subscribe',
+  summary: 'Subscribe a REST hook',
+  description: 'REST hook: subscribe.',
   ...writeRoute,
   request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(SubscribeRequest) },
   responses: {
@@ -108,7 +110,8 @@ const unsubscribe = createRoute({
   path: '/integrations/automation/hooks/{endpoint_id}',
   operationId: 'unsubscribeHook',
   tags,
-  summary: 'REST hook: unsubscribe',
+  summary: 'Unsubscribe a REST hook',
+  description: 'REST hook: unsubscribe.',
   ...writeRoute,
   request: { headers: OptionalIdempotencyHeader, params: idParam('endpoint_id', idOf<EndpointId>()), query: z.object(ModeQuery) },
   responses: { ...ok(HookBody), ...merchantWriteErrors('not_found', 'state_conflict') },
@@ -163,7 +166,7 @@ export const integrationRoutes = router()
     const body = c.req.valid('json');
     const target = oneOf(body, 'target_url', 'hookUrl');
     const type = oneOf(body, 'event_type', 'event');
-    if (!isTypePattern(type.value)) refuse(type.field, 'Not an event type', 'unknown_event_type');
+    if (!isTypePattern(type.value)) refuse(type.field, 'Not an event type. GET /v1/webhooks/event-types lists them', 'unknown_event_type');
     const wanted = { url: target.value, event_types: [type.value], product_ids: body.product_ids };
     const input = { ...wanted, kind: 'automation' as const, urlField: target.field };
     const answer = await answerOnce<EndpointWithSecret>(

@@ -83,7 +83,7 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Attempt
   await recordAttempt(ctx, delivery, after, ...healthWrites(ctx, claimed, outcome, now));
   if (isSuccess(outcome) && isBroken(endpoint)) await sendHeld(ctx, endpoint, now);
   const isGone = step.kind === 'failed' && step.isGone;
-  if (isGone || !(isSuccess(outcome) || isTest(claimed))) await judgeEndpoint(ctx, endpoint, isGone, now);
+  if (isGone || !(isSuccess(outcome) || isTest(claimed))) await judgeEndpoint(ctx, endpoint, { isGone, now });
   if (step.kind === 'retrying' && step.nextAttemptAt - now <= QUEUE_DELAY_MAX_MS) {
     await sendAttempts(ctx, [{ id: delivery.id, failureStreak: 1 }], Math.ceil((step.nextAttemptAt - now) / SECOND));
   }
@@ -152,10 +152,17 @@ async function recordAttempt(ctx: Shard, delivery: Delivery, after: DeliveryChan
 
 const readAgain = (ctx: Shard, endpoint: Endpoint): Promise<Endpoint> => getEndpoint(scopeIn(ctx, endpoint), endpoint.id);
 
+/** An attempt that failed: when, and whether the endpoint said that it is gone for good. */
+interface Failure {
+  isGone: boolean;
+  now: number;
+}
+
 /** After a failure: gone for good on 410, given up after five days, and warned of before that. */
-async function judgeEndpoint(ctx: Shard, endpoint: Endpoint, isGone: boolean, now: number): Promise<void> {
+async function judgeEndpoint(ctx: Shard, endpoint: Endpoint, failure: Failure): Promise<void> {
+  const { isGone, now } = failure;
   const current = await readAgain(ctx, endpoint);
-  if (isGone || isGivenUp(current, now)) await giveUp(ctx, endpoint, isGone, now);
+  if (isGone || isGivenUp(current, now)) await giveUp(ctx, endpoint, failure);
   else if (warningsDue(current, now) > current.warningsTold) await newWarning(ctx, endpoint, now);
 }
 
@@ -170,7 +177,7 @@ const newWarning = (ctx: Shard, endpoint: Endpoint, now: number): Promise<void> 
   });
 
 /** Disables, tells, and ends what waited. Judged afresh at every try: a success or a change by its merchant may come between. */
-const giveUp = (ctx: Shard, endpoint: Endpoint, isGone: boolean, now: number): Promise<void> =>
+const giveUp = (ctx: Shard, endpoint: Endpoint, { isGone, now }: Failure): Promise<void> =>
   transact(ctx, { reload: () => readAgain(ctx, endpoint) }, (current) => {
     if (current.status === 'disabled' || !(isGone || isGivenUp(current, now))) return unchanged(undefined);
     const patch = { status: ENDPOINT.next(current.status, 'disable'), disabledReason: isGone ? 'gone' : 'no_success_for_5_days' };

@@ -63,14 +63,14 @@ const BATCH_MAX = 100;
 
 /** Brings due attempts to the queue; endpoints that failed last have a queue of their own, so they delay no other endpoint. */
 export async function sendAttempts(ctx: Shard, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
-  const feed = async (queue: typeof ctx.env.WEBHOOKS, isSlow: boolean) => {
+  const feed = async (queue: typeof ctx.env.WEBHOOKS, { isSlow }: { isSlow: boolean }) => {
     const messages = due
       .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
       .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause, ...addressOf(ctx) }, delaySeconds }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
   };
   // Together: one queue out of order does not keep the other from being fed.
-  await Promise.all([feed(ctx.env.WEBHOOKS, false), feed(ctx.env.WEBHOOKS_SLOW, true)]);
+  await Promise.all([feed(ctx.env.WEBHOOKS, { isSlow: false }), feed(ctx.env.WEBHOOKS_SLOW, { isSlow: true })]);
 }
 
 const SWEEP_MAX = 500;

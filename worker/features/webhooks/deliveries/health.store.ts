@@ -1,10 +1,14 @@
 import { and, gt, type SQL, sql } from 'drizzle-orm';
+import { quarterOf } from '#core/days.ts';
 import { HOUR } from '#core/time.ts';
+import { OF_NO_SESSION } from '#platform/chain/reach.store.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { countTo, rowsOf } from '#platform/db/page.ts';
+import { endedDeliveries } from '#platform/db/tables/office/figures.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { answerClassOf } from '#rules/figures/answer-times.ts';
 import { isWaiting } from './breaker.store.ts';
 
 const hourOf = (at: number): number => at - (at % HOUR);
@@ -18,6 +22,32 @@ export const countEnded = (ctx: Shard, { merchantId, livemode, endpointId }: Del
       target: [endpointHours.merchantId, endpointHours.livemode, endpointHours.hour, endpointHours.endpointId],
       set: { succeeded: sql`succeeded + excluded.succeeded`, ended: sql`ended + 1` },
     });
+
+/**
+ * The same for the figures of its merchant, with how long its last answer took; `ms` is null where there was none. Those of a sandbox's
+ * session are told by the session alone, and end with it.
+ */
+export function countAnswer(ctx: Shard, delivery: Delivery, hasSucceeded: boolean, at: number, ms: number | null): Write {
+  const { merchantId, livemode, eventId } = delivery;
+  const { quarter, answerClass } = { quarter: quarterOf(at), answerClass: ms === null ? -1 : answerClassOf(ms) };
+  const isOfNoSession = sql`NOT EXISTS (SELECT 1 FROM events WHERE id = ${eventId} AND NOT (${sql.raw(OF_NO_SESSION)}))`;
+  return ctx.db
+    .insert(endedDeliveries)
+    .select(
+      sql`SELECT ${merchantId}, ${livemode ? 1 : 0}, ${quarter}, ${hasSucceeded ? 1 : 0}, ${answerClass}, 1
+        WHERE ${livemode ? sql`true` : isOfNoSession}`,
+    )
+    .onConflictDoUpdate({
+      target: [
+        endedDeliveries.merchantId,
+        endedDeliveries.livemode,
+        endedDeliveries.quarter,
+        endedDeliveries.hasSucceeded,
+        endedDeliveries.answerClass,
+      ],
+      set: { count: sql`count + 1` },
+    });
+}
 
 /** How events leave the house, from what each endpoint keeps of itself; of what ended, the hours that began after `since`. */
 export async function loadIntegrationHealth(scope: Scope, since: number) {

@@ -2,17 +2,17 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import type { EndpointId, MembershipId, PaymentId } from '#core/ids.ts';
 import { TIMELINE } from '#core/limits.ts';
-import { iso } from '#core/time.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { idOf, ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '#platform/http/openapi.ts';
+import { idOf, ModeQuery, ok, PageQuery, pageOf, positiveInteger, router } from '#platform/http/openapi.ts';
 import { DELIVERY } from '#rules/states.ts';
-import { listEvents, loadTimeline } from '../events.store.ts';
+import { listEvents } from '../events.store.ts';
 import { DeliveryBody, EventBody, EventQuery, toDeliveryResource, toEventResource } from '../resource.ts';
 import { listDeliveries } from '../store.ts';
+import { readTimeline, TimelineItem } from '../timeline.ts';
 import { replayDelivery } from './replay.ts';
 
 const tags = ['Webhooks'];
@@ -24,7 +24,8 @@ const deliveries = createRoute({
   path: '/webhooks/deliveries',
   operationId: 'listWebhookDeliveries',
   tags,
-  summary: 'Deliveries, newest first',
+  summary: 'List deliveries',
+  description: 'Deliveries, newest first.',
   ...read,
   request: {
     query: z.object({ ...PageQuery, endpoint_id: idOf<EndpointId>().optional(), status: z.enum(DELIVERY.states).optional(), ...ModeQuery }),
@@ -36,7 +37,8 @@ const replay = createRoute({
   path: '/webhooks/deliveries/{delivery_id}/replay',
   operationId: 'replayWebhookDelivery',
   tags,
-  summary: 'The same event once more, as a delivery of its own',
+  summary: 'Replay a delivery',
+  description: 'The same event once more, as a delivery of its own.',
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,
@@ -47,20 +49,13 @@ const replay = createRoute({
   },
   responses: { ...ok(DeliveryBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
-const TimelineItem = z.object({
-  at: Timestamp,
-  kind: z.enum(['event', 'delivery']),
-  type: z.string(),
-  event_id: z.string().optional(),
-  delivery_id: z.int().optional(),
-  status: z.string().optional(),
-});
 const timeline = createRoute({
   method: 'get',
   path: '/webhooks/timeline',
   operationId: 'getWebhookTimeline',
   tags,
-  summary: 'The story of a payment or membership, oldest first',
+  summary: 'Get a timeline',
+  description: 'The story of a payment or membership, oldest first.',
   ...read,
   request: {
     query: z.object({
@@ -79,7 +74,8 @@ const eventList = createRoute({
   path: '/webhooks/events',
   operationId: 'listWebhookEvents',
   tags,
-  summary: 'Emitted events in the order they happened',
+  summary: 'List events',
+  description: 'Emitted events in the order they happened.',
   ...read,
   request: { query: z.object({ ...PageQuery, ...EventQuery, ...ModeQuery }) },
   responses: { ...ok(pageOf(EventBody, 'EventPage')), ...merchantErrors() },
@@ -105,21 +101,7 @@ export const deliveryRoutes = router()
         problems: [{ loc: ['query'], msg: 'Give exactly one of payment_id and membership_id', type: 'missing' }],
       });
     }
-    const found = await loadTimeline(ctx, about, limit);
-    const items = [
-      ...found.events.map(({ createdAt: at, type, id }) => ({ at, kind: 'event' as const, type, event_id: id })),
-      ...found.deliveries.map((delivery) => ({
-        at: delivery.completedAt ?? delivery.createdAt,
-        kind: 'delivery' as const,
-        type: delivery.eventType,
-        event_id: delivery.eventId,
-        delivery_id: delivery.id,
-        status: delivery.status,
-      })),
-    ];
-    // Stable: what happened in the same millisecond keeps the order in which it was stored, events before their deliveries.
-    items.sort((a, b) => a.at - b.at);
-    return c.json({ items: items.slice(0, limit).map((item) => ({ ...item, at: iso(item.at) })) }, 200);
+    return c.json({ items: await readTimeline(ctx, about, limit) }, 200);
   })
   .openapi(eventList, async (c) => {
     const { scope: ctx } = c.var;

@@ -7,7 +7,7 @@ import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { findArchivedEvent } from '../events.store.ts';
 import { isWaiting } from './breaker.store.ts';
-import { countEnded } from './health.store.ts';
+import { countAnswer, countEnded } from './health.store.ts';
 
 /** Undelivered events and the endpoints of their merchants, in one round trip. */
 export async function loadFanOut(db: Db, eventIds: string[]) {
@@ -131,8 +131,14 @@ export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryCh
       .set({ ...after, leaseUntil: 0 })
       .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
     vetoUnlessChanged(ctx),
-    ...(hasEnded ? [countEnded(ctx, delivery, after.status === 'succeeded', after.completedAt ?? ctx.wallNow)] : []),
+    ...(hasEnded ? countsOf(ctx, delivery, after, after.completedAt ?? ctx.wallNow) : []),
   ];
+}
+
+function countsOf(ctx: Shard, delivery: Delivery, { status, responseStatus, responseMs }: DeliveryChange, at: number): Write[] {
+  const hasSucceeded = status === 'succeeded';
+  const ms = typeof responseStatus === 'number' ? (responseMs ?? null) : null;
+  return [countEnded(ctx, delivery, hasSucceeded, at), countAnswer(ctx, delivery, hasSucceeded, at, ms)];
 }
 
 /**

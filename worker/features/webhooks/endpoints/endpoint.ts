@@ -1,19 +1,19 @@
 import type { z } from '@hono/zod-openapi';
 import { seal, unseal } from '#core/crypto.ts';
-import { ApiError, storyOf } from '#core/errors.ts';
+import { ApiError, planFull, storyOf } from '#core/errors.ts';
 import { type EndpointId, newId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
+import { checkTarget, type TargetRules } from '#platform/providers/target-url.ts';
 import { PLANS } from '#rules/plans.ts';
 import { ENDPOINT } from '#rules/states.ts';
 import { cancelWaiting } from '../deliveries/breaker.store.ts';
 import { newSecret, secretHint } from '../deliveries/signature.ts';
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../resource.ts';
-import { countEnabledEndpoints, findEndpoint, getEndpoint, insertEndpoint, updateEndpoint, vetoOverQuota } from '../store.ts';
-import { checkTarget, type TargetRules } from './target-url.ts';
+import { findEndpoint, getEnabledEndpointCount, getEndpoint, insertEndpoint, updateEndpoint, vetoOverQuota } from '../store.ts';
 
 export const targetRules = ({ config, baseUrl }: Ctx): TargetRules => ({
   ownHosts: [...(URL.canParse(baseUrl) ? [new URL(baseUrl).hostname] : []), ...config.OWN_HOSTS],
@@ -101,8 +101,8 @@ export async function createEndpoint(
 }
 
 async function overQuota(ctx: Scope, actor: Actor, limit: number): Promise<ApiError> {
-  const used = await countEnabledEndpoints(ctx);
-  return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
+  const used = await getEnabledEndpointCount(ctx);
+  return planFull('webhook endpoints', { limit, used, plan: actor.plan });
 }
 
 /** Changes what is given. `status: enabled` revives a disabled endpoint, with its health forgotten, within the plan. */

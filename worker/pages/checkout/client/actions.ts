@@ -1,5 +1,6 @@
+import { fromBase58 } from '../../browser/bytes.ts';
+import { copyText } from '../../browser/copy-text.ts';
 import type { Actions } from '../notes.tsx';
-import { fromBase58 } from './bytes.ts';
 import type { Report } from './page-state.ts';
 
 const COPIED_MS = 2000;
@@ -11,12 +12,13 @@ export const newActions = (report: Report): Actions => ({
   openPhone: () => report({ kind: 'phonePressed' }),
   cancel: () => report({ kind: 'cancelPressed' }),
   startAgain: () => report({ kind: 'startAgainPressed' }),
+  startAnew: () => report({ kind: 'startAnewPressed' }),
   stay: () => report({ kind: 'stayPressed' }),
   chooseAsset: (asset) => report({ kind: 'assetChosen', asset }),
   finishIdentity: () => report({ kind: 'identityFinished' }),
   continueFound: () => report({ kind: 'foundContinued' }),
   declineFound: () => report({ kind: 'foundDeclined' }),
-  copy: (what, text, event) => void copyText(report, what, text, (event.currentTarget as Element).previousElementSibling),
+  copy: (what, text, event) => void copy(report, what, text, (event.currentTarget as Element).previousElementSibling),
   submitSignature: (event) => {
     event.preventDefault();
     const txSignature = String(new FormData(event.target as HTMLFormElement).get('signature')).trim();
@@ -24,13 +26,8 @@ export const newActions = (report: Report): Actions => ({
   },
 });
 
-/** Where the browser does not let the page copy, the text is selected for the buyer to do it. */
-async function copyText(report: Report, what: string, text: string, shown: Element | null): Promise<void> {
-  // Absent where the page is not trusted with it, whatever its type says.
-  const isCopied = await Promise.resolve(navigator.clipboard as Clipboard | undefined)
-    .then((clipboard) => clipboard?.writeText(text).then(() => true) ?? false)
-    .catch(() => false);
-  if (!isCopied && shown) getSelection()?.selectAllChildren(shown);
+async function copy(report: Report, what: string, text: string, shown: Element | null): Promise<void> {
+  const isCopied = await copyText(text, shown);
   report({ kind: 'textCopied', what, isSelected: !isCopied });
   if (isCopied) setTimeout(() => report({ kind: 'copyShown', what }), COPIED_MS);
 }

@@ -3,10 +3,11 @@
  * @module
  */
 
+import type { Answer, Failure } from '../../parts/answer.ts';
 import { type FoundPayment, type PageFacts, type PagePayment, toPagePayment } from '../facts.ts';
 import type { PageNews, ServiceEffect } from '../machine/events.ts';
-import type { Answer, Failure, PaymentStatus } from '../wire.ts';
-import { connect, openIdentity, readHandoff, readStatus, toFoundPayment } from './api.ts';
+import type { PaymentStatus } from '../wire.ts';
+import { connect, openIdentity, readHandoff, readStatus, replacePayment, toFoundPayment } from './api.ts';
 import type { StoredPayment } from './stored-payment.ts';
 
 type Of<K extends ServiceEffect['kind']> = Extract<ServiceEffect, { kind: K }>;
@@ -47,14 +48,24 @@ export class BeginPayment {
     const identity = this.#stored.readIdentity();
     const answer = await connect(this.#facts, { asset, walletAddress, identitySessionId: identity?.sessionId ?? null });
     if (!answer.ok) {
-      // Ten minutes are over: the step is taken once more, from its beginning.
+      // An identity lasts ten minutes; after that the buyer shows it once more.
       if (answer.code === 'identity_expired') return this.#openIdentity(refused);
       return this.#adopt(answer, declinedIds, refused);
     }
     if ('identity' in answer.value) return identity ? { kind: 'identityWanted', identity, isNew: false } : this.#openIdentity(refused);
     const { status, transaction = null } = answer.value;
     const isOnItsWay = status === 'PENDING_CONFIRMATION';
-    return { kind: 'paymentBegun', attempt, payment: toPagePayment(answer.value), transaction, isOnItsWay };
+    const payment = { ...toPagePayment(answer.value), ...(identity ? { identitySessionId: identity.sessionId } : {}) };
+    return { kind: 'paymentBegun', attempt, payment, transaction, isOnItsWay };
+  }
+
+  /** Another in the place of the payment there is; what another tab has begun instead meanwhile is gone on with. */
+  async replace({ attempt, asset }: Of<'beginPayment'>, replaced: PagePayment): Promise<PageNews> {
+    const answer = await replacePayment(this.#facts, replaced.paymentId, asset);
+    if (!answer.ok) return { kind: 'beginRefused', attempt, failure: answer };
+    const { identitySessionId } = replaced;
+    const payment = { ...toPagePayment(answer.value), ...(identitySessionId ? { identitySessionId } : {}) };
+    return { kind: 'paymentBegun', attempt, payment, transaction: null, isOnItsWay: false };
   }
 
   /** What the address names, and what this browser knows to be under way. */

@@ -1,25 +1,26 @@
+import { isSender, signWith, TO_PAY } from '../../browser/sign-with-wallet.ts';
+import { type OpenWallet, openWallet, WalletError } from '../../browser/wallets.ts';
 import type { PageFacts } from '../facts.ts';
 import type { PageNews, WalletEffect } from '../machine/events.ts';
 import { holdsTurn } from '../machine/next.ts';
-import type { PageHolder } from './page-state.ts';
+import type { CheckoutHolder } from './page-state.ts';
 import type { StoredPayment } from './stored-payment.ts';
-import { isSender, type OpenWallet, openWallet, signWith, WalletError } from './wallets.ts';
 
 type Of<K extends WalletEffect['kind']> = Extract<WalletEffect, { kind: K }>;
 
 /** All that the page asks of a wallet. It decides nothing: every answer is reported, with the attempt it belongs to. */
 export class WalletEffects {
   readonly #facts: PageFacts;
-  readonly #page: PageHolder;
+  readonly #page: CheckoutHolder;
   readonly #stored: StoredPayment;
   /** The wallet of the latest attempt. */
   #open: { attempt: number; wallet: OpenWallet; walletName: string } | null = null;
   #attempt = 0;
   #giveTurnBack: () => void = () => {};
-  /** The turn that was taken before, until it is given back. */
+  /** Resolves when the turn that this tab took before has been given back. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(facts: PageFacts, page: PageHolder, stored: StoredPayment) {
+  constructor(facts: PageFacts, page: CheckoutHolder, stored: StoredPayment) {
     this.#facts = facts;
     this.#page = page;
     this.#stored = stored;
@@ -36,7 +37,7 @@ export class WalletEffects {
     }
   }
 
-  /** The turn is given back as soon as the page does not hold it any more, whatever ended it. */
+  /** Gives the turn back as soon as the state of the page does not hold it any more, whichever event ended it. */
   settle(): void {
     if (!holdsTurn(this.#page.state)) this.#giveTurnBack();
   }
@@ -44,7 +45,7 @@ export class WalletEffects {
   async #openWallet({ attempt, walletName }: Of<'openWallet'>): Promise<PageNews> {
     this.#attempt = attempt;
     try {
-      const wallet = await openWallet(this.#facts, walletName);
+      const wallet = await openWallet(this.#facts, TO_PAY, walletName);
       if (attempt === this.#attempt) this.#open = { attempt, wallet, walletName };
       return { kind: 'walletOpened', attempt, account: wallet.account.address, sends: isSender(wallet) };
     } catch (error) {

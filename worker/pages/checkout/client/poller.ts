@@ -1,7 +1,7 @@
 const DEFAULT_MS = 3000;
 const BACKOFF_MAX_MS = 30_000;
 
-/** What a look at the payment asks for: the service's own wish, null when it is over, or that it failed. */
+/** When the service wants the next look at the payment; null where none is needed any more, and `failed` where this one got no answer. */
 export type Look = { afterMs: number | null } | { failed: true; afterMs: number | null };
 
 /** Asks again as often as the service wishes, ever rarer while it cannot be reached, and not at all while the page is hidden. */
@@ -15,7 +15,7 @@ export class Poller {
   constructor(look: () => Promise<Look>) {
     this.#look = look;
     document.addEventListener('visibilitychange', () => (document.hidden ? this.#pause() : this.now()));
-    // Out of the back-forward cache, and back on the internet: both mean that something may have happened.
+    // A page that comes out of the back-forward cache, or is online again, may have missed something.
     addEventListener('pageshow', () => this.now());
     addEventListener('online', () => this.now());
   }

@@ -1,11 +1,11 @@
+import { type Answer, type Failure, isPassing } from '../../parts/answer.ts';
 import type { PageFacts } from '../facts.ts';
 import type { PageNews, ServiceEffect } from '../machine/events.ts';
 import { watchOf } from '../machine/next.ts';
 import { paymentOf } from '../state.ts';
-import { type Answer, type Failure, isPassing } from '../wire.ts';
 import { confirmPayment, prepareTransaction, sendTransaction } from './api.ts';
 import { BeginPayment } from './begin-payment.ts';
-import type { PageHolder } from './page-state.ts';
+import type { CheckoutHolder } from './page-state.ts';
 import { type Look, Poller } from './poller.ts';
 import type { StoredPayment } from './stored-payment.ts';
 import { WatchPayment } from './watch-payment.ts';
@@ -16,6 +16,9 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A browser that gives no lock begins no payment: another tab may be beginning it. */
 const NO_LOCK: Failure = { ok: false, status: 0, code: 'lock_unavailable', detail: '', meta: {}, retryAfterMs: null };
+
+/** Another tab asks a wallet for the payment that this one would replace. */
+const IN_OTHER_TAB: Failure = { ...NO_LOCK, code: 'state_conflict', meta: { reason: 'in_flight' } };
 
 /** Asks again while the same call may still succeed. `onTry`: told of each answer that may pass. */
 async function askAgain<T>(call: () => Promise<Answer<T>>, onTry: (status: number) => void = () => {}): Promise<Answer<T>> {
@@ -30,14 +33,14 @@ async function askAgain<T>(call: () => Promise<Answer<T>>, onTry: (status: numbe
 
 /** All that the page asks of the service. It decides nothing: every answer is reported as an event. */
 export class ServiceEffects {
-  readonly #page: PageHolder;
+  readonly #page: CheckoutHolder;
   readonly #stored: StoredPayment;
   readonly #beginning: BeginPayment;
   readonly #watching = new WatchPayment();
   readonly #poller = new Poller(() => this.#look());
   #watched = '';
 
-  constructor(facts: PageFacts, page: PageHolder, stored: StoredPayment) {
+  constructor(facts: PageFacts, page: CheckoutHolder, stored: StoredPayment) {
     this.#page = page;
     this.#stored = stored;
     this.#beginning = new BeginPayment(facts, stored);
@@ -80,11 +83,25 @@ export class ServiceEffects {
     const begin = async () => {
       const known = paymentOf(this.#page.state) ?? this.#stored.read();
       // Reported before the other tabs may begin: by then the payment is stored.
-      this.#page.report(await this.#beginning.begin(effect, known));
+      this.#page.report(effect.replacesId === null ? await this.#beginning.begin(effect, known) : await this.#replace(effect));
     };
     await this.#stored.alone(begin).catch(() => {
       this.#page.report({ kind: 'beginRefused', attempt: effect.attempt, failure: NO_LOCK });
     });
+  }
+
+  /** Not while another tab asks a wallet for the payment that is to be replaced, and not where that tab has replaced it already. */
+  async #replace(effect: Extract<ServiceEffect, { kind: 'beginPayment' }>): Promise<PageNews> {
+    const { attempt, replacesId } = effect;
+    const present = paymentOf(this.#page.state);
+    const stored = this.#stored.read() ?? present;
+    if (stored?.paymentId !== replacesId && stored) return { kind: 'paymentKnown', attempt, payment: stored };
+    let news: PageNews = { kind: 'beginRefused', attempt, failure: IN_OTHER_TAB };
+    if (stored)
+      await this.#stored.takingTurn(stored.paymentId, async () => {
+        news = await this.#beginning.replace(effect, stored);
+      });
+    return news;
   }
 
   async #look(): Promise<Look> {

@@ -1,18 +1,20 @@
 import { createRoot } from 'hono/jsx/dom/client';
+import { TO_PAY } from '../../browser/sign-with-wallet.ts';
+import { listWallets, onWalletsChange } from '../../browser/wallets.ts';
 import { formatPeriod, type Say, sayIn } from '../../parts/text.ts';
 import type { PageFacts } from '../facts.ts';
 import { isStoreEffect, isWalletEffect, type PageEffect } from '../machine/events.ts';
+import { problemTitle } from '../notes.tsx';
 import { Panel } from '../panel.tsx';
 import type { PageState } from '../state.ts';
 import { wordsOf } from '../words.ts';
 import { newActions } from './actions.ts';
 import { addressedPayment } from './begin-payment.ts';
-import { PageHolder, type Report } from './page-state.ts';
+import { type CheckoutHolder, holdCheckout, type Report } from './page-state.ts';
 import { WalletEffects } from './pay-with-wallet.ts';
 import { drawQrCode } from './qr.ts';
 import { ServiceEffects } from './service.ts';
 import { StoredPayment } from './stored-payment.ts';
-import { listWallets, onWalletsChange } from './wallets.ts';
 
 /** Takes the page over from the server: draws every change, moves the focus with it, and says it aloud. */
 const ANNOUNCED_AT_SECONDS = [300, 60];
@@ -24,13 +26,13 @@ function titleOf(state: PageState, facts: PageFacts, say: Say): string {
 }
 
 const secondsLeftOf = (state: PageState): number | null => ('secondsLeft' in state ? state.secondsLeft : null);
-const copiedOf = (state: PageState) => (state.step === 'choosing' ? state.copied : null);
+const copiedOf = (state: PageState) => ('copied' in state ? state.copied : null);
 const problemOf = (state: PageState) => ('problem' in state ? state.problem : null);
 
 /** What a screen reader is told of a change; null where it need not be told. */
 function announcementOf(before: PageState, after: PageState, facts: PageFacts, say: Say): string | null {
   const problem = problemOf(after);
-  if (problem && problem !== problemOf(before)) return `${say('problem')}. ${say(problem.key, problem.values)}`;
+  if (problem && problem !== problemOf(before)) return `${say(problemTitle(problem))}. ${say(problem.key, problem.values)}`;
   if (after.isTwice && !before.isTwice) return say('pTwice');
   if (after.step === 'unavailable' && before.step !== 'unavailable') return `${say('problem')}. ${say(after.reason)}`;
   if (after.step !== before.step) return titleOf(after, facts, say);
@@ -45,7 +47,7 @@ function announcementOf(before: PageState, after: PageState, facts: PageFacts, s
 }
 
 /** Draws the page after every change of its state. */
-function drawOnChange(page: PageHolder, facts: PageFacts, panel: HTMLElement): void {
+function drawOnChange(page: CheckoutHolder, facts: PageFacts, panel: HTMLElement): void {
   const say = sayIn(facts.text);
   const root = createRoot(panel);
   const pageTitle = document.title;
@@ -70,7 +72,7 @@ function drawOnChange(page: PageHolder, facts: PageFacts, panel: HTMLElement): v
 }
 
 function listenToBrowser(report: Report, facts: PageFacts, stored: StoredPayment): void {
-  onWalletsChange(() => report({ kind: 'walletsChanged', wallets: listWallets(facts) }));
+  onWalletsChange(() => report({ kind: 'walletsChanged', wallets: listWallets(facts, TO_PAY) }));
   stored.onChange((payment) => report({ kind: 'storedChanged', stored: payment }));
   setInterval(() => report({ kind: 'secondPassed' }), 1000);
   // Back from the shop to the page as it was left: it is not leaving any more.
@@ -79,7 +81,7 @@ function listenToBrowser(report: Report, facts: PageFacts, stored: StoredPayment
 }
 
 function start(facts: PageFacts, panel: HTMLElement): void {
-  const page = new PageHolder(facts);
+  const page = holdCheckout(facts);
   const stored = new StoredPayment(facts);
   const wallet = new WalletEffects(facts, page, stored);
   const service = new ServiceEffects(facts, page, stored);
@@ -94,7 +96,7 @@ function start(facts: PageFacts, panel: HTMLElement): void {
     wallet.settle();
     service.watch();
   });
-  page.report({ kind: 'walletsChanged', wallets: listWallets(facts) });
+  page.report({ kind: 'walletsChanged', wallets: listWallets(facts, TO_PAY) });
   drawOnChange(page, facts, panel);
   listenToBrowser(page.report, facts, stored);
   const [known, isOver, identity] = [stored.read(), stored.isOver(), stored.readIdentity()];

@@ -1,17 +1,17 @@
+import { serverNow } from '../../browser/call-api.ts';
 import type { Identity, PageFacts, PagePayment } from '../facts.ts';
 import type { StoreEffect } from '../machine/events.ts';
-import { serverNow } from './api.ts';
 
 const VERSION = 1;
 
 interface Kept<T> {
   version: number;
   value: T;
-  /** Epoch ms after which it is forgotten. */
+  /** The page forgets the payment at this time, in epoch ms. */
   until?: number;
 }
 
-/** One payment per product and way in: a payment session or hand-off is its own purchase. */
+/** The browser keeps one payment for each product and way in, because a payment session or a hand-off is a purchase of its own. */
 const keyOf = ({ slug, paymentSessionId, handoffToken }: PageFacts): string =>
   `svc:payment:${slug}:${paymentSessionId ?? handoffToken?.slice(-24) ?? ''}`;
 
@@ -46,6 +46,7 @@ const isPagePayment = (value: Partial<PagePayment> | null): value is PagePayment
   (value?.fee === null || isMoney(value?.fee)) &&
   (value?.quote === null || (isInstant(value?.quote?.expiresAt) && isDecimal(value?.quote?.rate))) &&
   (value?.txSignature === null || isText(value?.txSignature)) &&
+  (value?.identitySessionId === undefined || isText(value.identitySessionId)) &&
   (value?.unclearUntil === undefined || Number.isFinite(value.unclearUntil));
 
 /** The payment this page has begun, stored by the browser: over a refresh, the back button and a closed laptop. */

@@ -3,8 +3,9 @@
  * @module
  */
 
+import type { Failure } from '../../parts/answer.ts';
 import type { PageNews } from '../machine/events.ts';
-import type { Failure, PaymentStatus } from '../wire.ts';
+import type { PaymentStatus } from '../wire.ts';
 import { confirmPayment, readStatus } from './api.ts';
 
 /** Asking for a confirmation makes the service look at the chain itself; a few times, then its own rechecks do. */
@@ -13,9 +14,10 @@ const CONFIRMS_MAX = 8;
 interface Target {
   paymentId: string;
   txSignature: string | null;
+  entrySession?: string;
 }
 
-/** No answer came, or it is to be asked for again. */
+/** The service gave no answer, or one that says when to ask again. */
 export interface NoAnswer {
   retryAfterMs: number | null;
 }
@@ -37,12 +39,18 @@ export class WatchPayment {
   }
 
   async look(target: Target): Promise<PageNews | NoAnswer> {
-    const { paymentId, txSignature } = target;
+    const { paymentId, txSignature, entrySession } = target;
+    if (entrySession !== undefined) {
+      const answer = await readStatus(paymentId, entrySession);
+      return answer.ok
+        ? { kind: 'paymentRead', paymentId, status: answer.value, redirectUrl: null }
+        : { retryAfterMs: answer.retryAfterMs };
+    }
     if (txSignature !== null && this.asksChain(target)) {
       const answer = await this.#confirm(paymentId, txSignature);
       if (answer.ok) {
-        const { payment: status, redirect_url: redirectUrl = null } = answer.value;
-        return { kind: 'paymentRead', paymentId, status, redirectUrl };
+        const { payment, redirect_url: redirectUrl = null } = answer.value;
+        return { kind: 'paymentRead', paymentId, status: await this.#withAccess(payment), redirectUrl };
       }
       const told = readRefusal(paymentId, txSignature, answer);
       if (told) return told;
@@ -52,6 +60,13 @@ export class WatchPayment {
     const answer = await readStatus(paymentId);
     if (answer.ok) return this.#complete(target, answer.value);
     return answer.status === 404 ? { kind: 'paymentGone', paymentId } : { retryAfterMs: answer.retryAfterMs };
+  }
+
+  /** How long the buyer has access now, only the status of the payment says. */
+  async #withAccess(payment: PaymentStatus): Promise<PaymentStatus> {
+    if (payment.status !== 'CONFIRMED') return payment;
+    const answer = await readStatus(payment.payment_id);
+    return answer.ok ? answer.value : payment;
   }
 
   #confirm(paymentId: string, txSignature: string): ReturnType<typeof confirmPayment> {

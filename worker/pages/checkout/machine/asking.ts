@@ -12,7 +12,7 @@ import { applyStatus } from './watching.ts';
 
 type Of<K extends PageEvent['kind']> = Extract<PageEvent, { kind: K }>;
 
-/** After that a transaction can land no more, and one that has landed was seen. */
+/** After this time a transaction cannot land any more, and the service has seen one that did. */
 const UNCLEAR_MS = 150_000;
 
 /** Whether the wallet that answers is the one that is being connected, in the stage its answer belongs to. */
@@ -37,11 +37,11 @@ export function connectWallet(_facts: PageFacts, state: PageState, { attempt, ac
     const turn = { kind: 'takeTurn', attempt, paymentId: payment.paymentId } as const;
     return turnTo({ ...state, account, sends, stage: 'taking turn' }, turn);
   }
-  const beginning = { kind: 'beginPayment', attempt, asset, walletAddress: account, declinedIds } as const;
+  const beginning = { kind: 'beginPayment', attempt, asset, walletAddress: account, declinedIds, replacesId: null } as const;
   return turnTo({ ...state, account, sends, stage: 'beginning payment' }, beginning);
 }
 
-/** Another tab may have paid while this one opened its wallet. */
+/** Looks at what is stored before it asks: another tab may have paid while this one opened its wallet. */
 export function takeTurn(facts: PageFacts, state: PageState, { attempt, stored, at }: Of<'turnTaken'>): Turn {
   if (!isAt(state, attempt, 'taking turn') || state.payment === null) return turnTo(state);
   const { payment, transaction, account } = state;
@@ -89,7 +89,7 @@ function withoutRequest(facts: PageFacts, state: PageState): PageState {
   return 'openRequest' in state ? { ...state, openRequest: null } : state;
 }
 
-/** A wallet that only signs. What another way has paid meanwhile is not paid once more. */
+/** Takes the answer of a wallet that only signs. What another way has paid meanwhile is not paid once more. */
 export function sendSigned(facts: PageFacts, state: PageState, event: Of<'walletSigned'>): Turn {
   const request = requestOf(state);
   if (request?.attempt !== event.attempt) return turnTo(state);

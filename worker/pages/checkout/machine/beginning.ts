@@ -4,7 +4,8 @@
  */
 
 import { type PageFacts, type PagePayment, toPagePayment } from '../facts.ts';
-import { firstKept, firstState, type PageState, paymentOf, requestOf } from '../state.ts';
+import { problemOfFailure } from '../problems.ts';
+import { firstKept, firstState, isReplaceable, type PageState, paymentOf, requestOf } from '../state.ts';
 import type { PageEvent, ServiceEffect, Turn } from './events.ts';
 import { backToChoice, enter, followPayment, isTaken, refuse, turnTo } from './moves.ts';
 import { applyStatus } from './watching.ts';
@@ -13,9 +14,10 @@ type Of<K extends PageEvent['kind']> = Extract<PageEvent, { kind: K }>;
 
 const waitForOpening = (state: PageState): PageState => (state.step === 'choosing' ? { ...state, busyWith: 'opening page' } : state);
 
-/** Nothing is waited for any more. */
+/** The page after its last answer came: it waits for nothing. */
 function endWait(facts: PageFacts, state: PageState): PageState {
   if (state.step === 'choosing') return { ...state, busyWith: null };
+  if (state.step === 'closing') return { ...state, isBusy: false };
   return state.step === 'connecting' && state.stage === 'beginning payment' ? backToChoice(facts, state) : state;
 }
 
@@ -82,10 +84,29 @@ export function declineFound(facts: PageFacts, state: PageState): Turn {
 }
 
 /** Begins the payment without knowing the wallet: for one elsewhere, or once the buyer has shown who they are. */
-const beginWithoutWallet = (state: PageState): ServiceEffect => {
+const beginWithoutWallet = (state: PageState): Extract<ServiceEffect, { kind: 'beginPayment' }> => {
   const { asset, declinedIds } = state;
-  return { kind: 'beginPayment', attempt: null, asset, walletAddress: null, declinedIds };
+  return { kind: 'beginPayment', attempt: null, asset, walletAddress: null, declinedIds, replacesId: null };
 };
+
+/** Before anything is paid for, a choice of words; once a payment is begun, another takes its place while it is unsigned. */
+export function chooseAsset(_facts: PageFacts, state: PageState, { asset }: Of<'assetChosen'>): Turn {
+  if (state.step !== 'choosing' || state.busyWith !== null || state.isUnclear) return turnTo(state);
+  const { payment } = state;
+  if (asset === (payment?.price.asset ?? state.asset)) return turnTo(state);
+  if (payment === null) return turnTo({ ...state, asset });
+  if (!isReplaceable(state)) return turnTo(state);
+  const chosen = { ...state, asset, problem: null };
+  return turnTo({ ...chosen, busyWith: 'beginning payment' }, { ...beginWithoutWallet(chosen), replacesId: payment.paymentId });
+}
+
+/** A buyer who never approved anything need not wait until it is certain that nothing is on its way: the service looks too. */
+export function startAnew(facts: PageFacts, state: PageState): Turn {
+  if (state.step !== 'closing' || state.isBusy || !facts.isPayable || !isReplaceable(state)) return turnTo(state);
+  const { paymentId, price } = state.payment;
+  const beginning = { ...beginWithoutWallet({ ...state, asset: price.asset }), replacesId: paymentId };
+  return turnTo({ ...state, isBusy: true, problem: null }, beginning);
+}
 
 export function openPhone(_facts: PageFacts, state: PageState): Turn {
   if (state.step !== 'choosing' || state.busyWith !== null || state.isUnclear) return turnTo(state);
@@ -141,6 +162,10 @@ export function takeAdopted(facts: PageFacts, state: PageState, { payment, statu
 }
 
 export function refuseBeginning(facts: PageFacts, state: PageState, { attempt, failure }: Of<'beginRefused'>): Turn {
+  if (state.step === 'closing' && state.isBusy && attempt === null) {
+    const problem = problemOfFailure(facts, failure, state.payment.price.asset);
+    return turnTo({ ...state, isBusy: false, problem }, { kind: 'lookNow' });
+  }
   const isWithoutWallet =
     (state.step === 'choosing' && state.busyWith === 'beginning payment') || (state.step === 'identity' && state.isBusy);
   const isWithWallet = state.step === 'connecting' && state.attempt === attempt;

@@ -3,12 +3,11 @@
  * @module
  */
 
-import type { FoundPayment, Identity, PagePayment, WalletChoice } from '../facts.ts';
+import type { Failure } from '../../parts/answer.ts';
+import type { WalletChoice, WalletRefusal } from '../../parts/wallet-choice.ts';
+import type { FoundPayment, Identity, PagePayment } from '../facts.ts';
 import type { PageState } from '../state.ts';
-import type { Failure, PaymentStatus } from '../wire.ts';
-
-/** Why a wallet did not do it, as far as a person can do something about it. `unclear`: it may have paid all the same. */
-export type WalletRefusal = 'rejected' | 'network' | 'no_account' | 'failed' | 'unclear';
+import type { PaymentStatus } from '../wire.ts';
 
 /** What the buyer does. */
 type Deed =
@@ -16,6 +15,8 @@ type Deed =
   | { kind: 'phonePressed' }
   | { kind: 'cancelPressed' }
   | { kind: 'startAgainPressed' }
+  /** Of a payment whose time is over: the buyer says that they have not paid it. */
+  | { kind: 'startAnewPressed' }
   | { kind: 'stayPressed' }
   | { kind: 'assetChosen'; asset: string }
   | { kind: 'signatureEntered'; txSignature: string; isWellFormed: boolean }
@@ -89,7 +90,15 @@ export type ServiceEffect =
   | { kind: 'readHandoff'; token: string }
   /** Null: those that the address and this browser name. */
   | { kind: 'lookElsewhere'; paymentIds: string[] | null; declinedIds: string[]; otherwise: PagePayment | null }
-  | { kind: 'beginPayment'; attempt: number | null; asset: string; walletAddress: string | null; declinedIds: string[] }
+  | {
+      kind: 'beginPayment';
+      attempt: number | null;
+      asset: string;
+      walletAddress: string | null;
+      declinedIds: string[];
+      /** The payment whose place it takes; null: there is none. */
+      replacesId: string | null;
+    }
   | { kind: 'prepareTransaction'; attempt: number; paymentId: string; account: string }
   | { kind: 'sendTransaction'; paymentId: string; transaction: string; txSignature: string }
   | { kind: 'checkSignature'; paymentId: string; txSignature: string }

@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { Failure } from '../../parts/answer.ts';
 import type { PageFacts, PagePayment, Problem } from '../facts.ts';
 import { DEAD_ENDS, problemOfFailure } from '../problems.ts';
 import {
@@ -15,7 +16,7 @@ import {
   type StepState,
   type WalletRequest,
 } from '../state.ts';
-import type { Failure, PaymentStatus } from '../wire.ts';
+import type { PaymentStatus } from '../wire.ts';
 import type { PageEffect, Turn } from './events.ts';
 
 /** How long the end of a payment is stored at least. */
@@ -65,7 +66,7 @@ const OVER = ['session_expired', 'payment_failed', 'state_conflict', 'payment_tr
 /** The service said no: why, in one sentence, and back to the choice. */
 export function refuse(facts: PageFacts, state: PageState, failure: Failure): Turn {
   const payment = paymentOf(state);
-  const isOver = payment !== null && OVER.includes(failure.code);
+  const isOver = payment !== null && OVER.includes(failure.code) && failure.meta.reason !== 'in_flight';
   const problem = isOver ? null : problemOfFailure(facts, failure, payment?.price.asset ?? state.asset);
   return turnTo(backToChoice(facts, state, { problem }), ...(payment ? [{ kind: 'lookNow' } as const] : []));
 }

@@ -5,7 +5,7 @@
  */
 
 import type { PageFacts } from '../facts.ts';
-import type { PageState } from '../state.ts';
+import type { PageAt, PageState } from '../state.ts';
 import {
   askPrepared,
   cancelChoice,
@@ -24,6 +24,7 @@ import {
 import {
   askAboutFound,
   askIdentity,
+  chooseAsset,
   continueFound,
   declineFound,
   finishIdentity,
@@ -35,6 +36,7 @@ import {
   refuseHandoff,
   returnBuyer,
   startAgain,
+  startAnew,
   stopUnknown,
   takeAdopted,
   takeBegun,
@@ -60,22 +62,24 @@ type Move<K extends Kind> = (facts: PageFacts, state: PageState, event: Extract<
 const stayOnPage = (_facts: PageFacts, state: PageState): Turn =>
   turnTo(state.step === 'confirmed' && state.isLeaving ? { ...state, isLeaving: false } : state);
 
+/** Steps whose texts can be copied. */
+const hasCopies = (state: PageState): state is PageAt<'choosing' | 'confirmed'> => state.step === 'choosing' || state.step === 'confirmed';
+
 const MOVES: { [K in Kind]: Move<K> } = {
   walletPressed: pressWallet,
   phonePressed: openPhone,
   cancelPressed: cancelChoice,
   startAgainPressed: startAgain,
+  startAnewPressed: startAnew,
   stayPressed: stayOnPage,
-  assetChosen: (_facts, state, { asset }) =>
-    turnTo(state.step === 'choosing' && state.payment === null && state.busyWith === null ? { ...state, asset } : state),
+  assetChosen: chooseAsset,
   signatureEntered: submitSignature,
   identityFinished: finishIdentity,
   foundContinued: continueFound,
   foundDeclined: declineFound,
-  textCopied: (_facts, state, { what, isSelected }) =>
-    turnTo(state.step === 'choosing' ? { ...state, copied: { what, isSelected } } : state),
+  textCopied: (_facts, state, { what, isSelected }) => turnTo(hasCopies(state) ? { ...state, copied: { what, isSelected } } : state),
   copyShown: (_facts, state, { what }) =>
-    turnTo(state.step === 'choosing' && state.copied?.what === what && !state.copied.isSelected ? { ...state, copied: null } : state),
+    turnTo(hasCopies(state) && state.copied?.what === what && !state.copied.isSelected ? { ...state, copied: null } : state),
 
   pageOpened: openPage,
   pageRestored: stayOnPage,
@@ -120,10 +124,10 @@ const MOVES: { [K in Kind]: Move<K> } = {
 
 /** The page after an event. The same state where nothing has changed. */
 export function next(facts: PageFacts, state: PageState, event: PageEvent): Turn {
-  const timely = passTime(state, event.at);
+  const timely = passTime(facts, state, event.at);
   const move = MOVES[event.kind] as Move<Kind>;
   const turn = move(facts, timely.state, event);
-  const settled = passTime(turn.state, event.at);
+  const settled = passTime(facts, turn.state, event.at);
   return turnTo(settled.state, ...timely.effects, ...turn.effects, ...settled.effects);
 }
 
@@ -131,10 +135,25 @@ const CLOSING_EVERY_MS = 5000;
 const LATE_EVERY_MS = 60_000;
 const DEFAULT_EVERY_MS = 3000;
 
-/** The payment the service is asked about, and how soon again; null where its end is known. */
-export function watchOf(state: PageState): { paymentId: string; txSignature: string | null; afterMs: number } | null {
+const ENTRY_EVERY_MS = 5000;
+
+interface Watch {
+  paymentId: string;
+  txSignature: string | null;
+  afterMs: number;
+  /** By which it is asked how its buyer gets in: the payment itself is over. */
+  entrySession?: string;
+}
+
+/** The payment the service is asked about, and how soon again; null where its end is known, and how its buyer gets in. */
+export function watchOf(state: PageState): Watch | null {
   if (!('payment' in state) || state.payment === null) return null;
-  if (state.step === 'confirmed' || state.step === 'failed' || state.step === 'expired') return null;
+  if (state.step === 'confirmed') {
+    const { paymentId, txSignature, identitySessionId } = state.payment;
+    const isWaited = (state.status.delivery?.status ?? 'pending') === 'pending';
+    return identitySessionId && isWaited ? { paymentId, txSignature, afterMs: ENTRY_EVERY_MS, entrySession: identitySessionId } : null;
+  }
+  if (state.step === 'failed' || state.step === 'expired') return null;
   const { paymentId } = state.payment;
   // Until it is sent, no chain knows the transaction.
   const txSignature = state.step === 'sending' ? null : state.payment.txSignature;

@@ -4,7 +4,7 @@
  */
 
 import type { PageFacts, PagePayment } from '../facts.ts';
-import { type PageState, paymentOf, requestOf } from '../state.ts';
+import { type PageAt, type PageState, paymentOf, paymentStatusOf, requestOf } from '../state.ts';
 import type { PaymentStatus } from '../wire.ts';
 import type { PageEvent, Turn } from './events.ts';
 import { backToChoice, enter, enterSeen, HOUR_MS, isEnding, msLeft, refuse, turnTo } from './moves.ts';
@@ -14,14 +14,14 @@ type Of<K extends PageEvent['kind']> = Extract<PageEvent, { kind: K }>;
 const SLOW_AFTER_MS = 75_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The service's word on a payment, and when it came. */
+/** What the service said of a payment, and when that answer came. */
 interface ServiceWord {
   status: PaymentStatus;
   redirectUrl: string | null;
   at: number;
 }
 
-/** The service's word on the payment that the page is about. */
+/** Applies what the service said of the payment that the page is about. */
 export function applyStatus(facts: PageFacts, state: PageState, word: ServiceWord): Turn {
   const payment = paymentOf(state);
   if (!payment) return turnTo(state);
@@ -47,7 +47,7 @@ function showConfirmed(state: PageState, { payment, status, redirectUrl }: Told)
   const isLeaving = url !== null && state.hasSeenPending;
   const paid = { ...payment, txSignature: status.tx_signature ?? payment.txSignature };
   const openRequest = requestOf(state);
-  const confirmed = enter(state, { step: 'confirmed', payment: paid, status, openRequest, redirectUrl: url, isLeaving });
+  const confirmed = enter(state, { step: 'confirmed', payment: paid, status, openRequest, redirectUrl: url, isLeaving, copied: null });
   const stored = { kind: 'storeEnd', payment: paid, keptMs: DAY_MS } as const;
   return turnTo(confirmed, stored, ...(isLeaving ? [{ kind: 'leaveSoon' } as const] : []));
 }
@@ -83,8 +83,12 @@ function waitForPayment(facts: PageFacts, state: PageState, { payment, status, a
   return turnTo(isOpen ? known : backToChoice(facts, known));
 }
 
-const enterClosing = (state: PageState, payment: PagePayment): PageState =>
-  enter(state, { step: 'closing', payment, status: 'status' in state ? state.status : null, openRequest: requestOf(state) });
+function enterClosing(state: PageState, payment: PagePayment): PageState {
+  const status = paymentStatusOf(state);
+  if (state.step === 'closing') return { ...state, payment, status };
+  const openRequest = requestOf(state);
+  return enter(state, { step: 'closing', payment, status, openRequest, secondsToCertain: null, isBusy: false, problem: null });
+}
 
 export function applyRead(facts: PageFacts, state: PageState, { paymentId, status, redirectUrl, at }: Of<'paymentRead'>): Turn {
   return paymentOf(state)?.paymentId === paymentId ? applyStatus(facts, state, { status, redirectUrl, at }) : turnTo(state);
@@ -149,8 +153,9 @@ export function refuseSignature(facts: PageFacts, state: PageState, { paymentId,
 }
 
 /** What the clock alone changes. The same state where it changes nothing. */
-export function passTime(state: PageState, at: number): Turn {
+export function passTime(facts: PageFacts, state: PageState, at: number): Turn {
   if (state.step === 'seen' && !state.isSlow && at - state.seenAt > SLOW_AFTER_MS) return turnTo({ ...state, isSlow: true });
+  if (state.step === 'closing') return turnTo(passToCertain(facts, state, at));
   const isTimed = state.step === 'choosing' || state.step === 'connecting' || state.step === 'waiting' || state.step === 'unavailable';
   if (!isTimed || state.payment === null) return turnTo(state);
   const { payment } = state;
@@ -161,4 +166,9 @@ export function passTime(state: PageState, at: number): Turn {
   const timed = state.secondsLeft === secondsLeft ? state : { ...state, secondsLeft };
   const isUnclear = (payment.unclearUntil ?? 0) > at;
   return turnTo(timed.step === 'choosing' && timed.isUnclear !== isUnclear ? { ...timed, isUnclear } : timed);
+}
+
+function passToCertain(facts: PageFacts, state: PageAt<'closing'>, at: number): PageState {
+  const secondsToCertain = Math.max(0, Math.ceil((msLeft(state.payment, at) + facts.uncertainMs) / 1000));
+  return state.secondsToCertain === secondsToCertain ? state : { ...state, secondsToCertain };
 }

@@ -1,23 +1,23 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { PaymentId } from '#core/ids.ts';
+import { toSubscribingResource } from '#features/authorizations/steps.ts';
+import { loadBuyersAccess } from '#features/payments/buyers-access.ts';
+import { type Confirmation, confirmPayment, grantConfirmed } from '#features/payments/confirm/confirm.ts';
+import { transactionErrors } from '#features/payments/confirm/verdict.ts';
+import { requireViewer } from '#features/payments/payment.ts';
+import { PaymentBody, toPaymentResource } from '#features/payments/resource.ts';
+import { findPayment, getPayment, hasPayment } from '#features/payments/store.ts';
+import { listUnmatchedOf } from '#features/payments/unmatched/store.ts';
 import type { Ctx } from '#platform/context.ts';
-import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
+import { type Answer, MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
+import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors, viewerRoute } from '#platform/http/callers.ts';
-import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
+import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
 import { errors, given, idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
 import { countUnseenSignature } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
-import { isSignature } from '#solana/assets.ts';
-import { type Confirmation, confirmPayment, grantConfirmed } from './confirm/confirm.ts';
-import { requireViewer } from './payment.ts';
-import { PaymentBody, redirectUrl, toPaymentResource } from './resource.ts';
-import { getPayment, hasPayment } from './store.ts';
-import { listUnmatchedOf } from './unmatched/store.ts';
-
-export const TxSignature = z
-  .string()
-  .refine(isSignature, { message: 'Expected a transaction signature: 64 bytes of base58', params: { type: 'invalid_signature' } })
-  .openapi({ example: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' });
+import { followSubscription, isSubscribing, subscribingOf } from './subscribing/follow.ts';
 
 const params = idParam('payment_id', idOf<PaymentId>());
 const get = createRoute({
@@ -25,10 +25,20 @@ const get = createRoute({
   path: '/payments/{payment_id}',
   operationId: 'getPayment',
   tags: ['Payments'],
-  summary: 'The state of a payment',
+  summary: 'Get a payment',
   description: 'Public: the id is the capability. The owner sees more. For the active buyer session; merchants wait for the webhook.',
   ...viewerRoute('status', (c) => c.req.param('payment_id') ?? ''),
-  request: { params, query: z.object(ModeQuery) },
+  request: {
+    params,
+    query: z.object(ModeQuery),
+    headers: z.object({
+      'X-Svc-Identity-Session': z
+        .string()
+        .max(64)
+        .optional()
+        .openapi({ description: 'The identity session the payment began with: shows its buyer how to get in.' }),
+    }),
+  },
   responses: { ...ok(PaymentBody), ...errors(...viewerErrors, 'not_found', 'rate_limited', 'validation_error') },
 });
 
@@ -47,7 +57,7 @@ const confirm = createRoute({
   path: '/pay/confirm',
   operationId: 'confirmPayment',
   tags: ['Payments'],
-  summary: 'Tell us which transaction pays a session',
+  summary: 'Confirm a payment',
   description:
     'We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked, and changes nothing until it is proven; ' +
     'read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.',
@@ -58,21 +68,18 @@ const confirm = createRoute({
   request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(ConfirmRequest) },
   responses: {
     ...ok(ConfirmResponse),
-    ...publicBodyErrors(
-      ...viewerErrors,
-      ...optionalKeyErrors,
-      'not_found',
-      'payment_transaction_conflict',
-      'setup_not_ready',
-      'payment_failed',
-      'session_expired',
-      'payment_mismatch',
-      'identity_verification_required',
-      'rate_limited',
-      'rpc_unavailable',
-    ),
+    ...publicBodyErrors(...viewerErrors, ...optionalKeyErrors, ...transactionErrors, 'rpc_unavailable'),
   },
 });
+/** Where the buyer goes afterwards. `status` is a hint there; merchants check by webhook or GET. */
+function redirectUrl(payment: Payment): string | null {
+  if (payment.terms.successUrl === null) return null;
+  const url = new URL(payment.terms.successUrl);
+  url.searchParams.set('payment_id', payment.id);
+  url.searchParams.set('status', payment.status);
+  return url.href;
+}
+
 const toConfirmResource = (ctx: Ctx, { payment, alreadyConfirmed }: Confirmation, view: 'buyer' | 'merchant') => ({
   payment: toPaymentResource(ctx, payment, view),
   ...given('membership_id', payment.membershipId),
@@ -88,7 +95,12 @@ export const paymentRoutes = router()
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const payment = await getPayment(ctx, paymentId);
     requireViewer(payment, viewer);
-    if (!viewer) return c.json(toPaymentResource(ctx, payment, 'buyer'), 200);
+    if (!viewer) {
+      const access = await loadBuyersAccess(ctx, payment, c.req.valid('header')['X-Svc-Identity-Session']);
+      const subscribing = await subscribingOf(ctx, payment);
+      const shown = { ...access, ...given('subscription', subscribing && toSubscribingResource(subscribing)) };
+      return c.json({ ...toPaymentResource(ctx, payment, 'buyer'), ...shown }, 200);
+    }
     const unmatched = await listUnmatchedOf(ctx.db, payment.merchantId, [payment.id]);
     return c.json(toPaymentResource(ctx, payment, 'merchant', unmatched), 200);
   })
@@ -96,13 +108,35 @@ export const paymentRoutes = router()
     const { viewer } = c.var;
     const { payment_id: paymentId, tx_signature: txSignature } = c.req.valid('json');
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
-    const answer = await answerOnce<Confirmation>(
-      c,
-      (keep) =>
-        confirmPayment(ctx, { paymentId, txSignature, viewer, keep, ...(viewer ? {} : { countUnseen: () => countUnseenSignature(c) }) }),
-      (confirmation) => ({ status: 200, body: toConfirmResource(ctx, confirmation, viewer ? 'merchant' : 'buyer') }),
-      { keepMs: MONEY_KEEP_MS },
-    );
+    const payment = await findPayment(ctx, paymentId);
+    const present = (confirmation: Confirmation): Answer => ({
+      status: 200,
+      body: toConfirmResource(ctx, confirmation, viewer ? 'merchant' : 'buyer'),
+    });
+    const answer =
+      payment && isSubscribing(payment)
+        ? await answerLeased<Confirmation>(
+            c,
+            () => followSubscription(ctx, payment, viewer),
+            (confirmation) => ({
+              ...present(confirmation),
+              ...(confirmation.payment.status === 'CONFIRMED' ? {} : { isFinished: false as const }),
+            }),
+            { keepMs: MONEY_KEEP_MS },
+          )
+        : await answerOnce<Confirmation>(
+            c,
+            (keep) =>
+              confirmPayment(ctx, {
+                paymentId,
+                txSignature,
+                viewer,
+                keep,
+                ...(viewer ? {} : { countUnseen: () => countUnseenSignature(c) }),
+              }),
+            present,
+            { keepMs: MONEY_KEEP_MS },
+          );
     if (answer.replayed) await grantConfirmed(ctx, paymentId);
     return sendStored(c, answer);
   });

@@ -1,7 +1,10 @@
-import { fromBase58 } from '../checkout/client/bytes.ts';
+import { fromBase58 } from '../../browser/bytes.ts';
+import type { ProofFacts } from '../send-proof.ts';
+import { openProofForm } from './send-proof.ts';
 
-/** The receipt checked once more, by the reader's own browser: the same bytes, the published key, no word of ours needed. */
+/** Checks the receipt once more in the reader's own browser, from its bytes and the published key, so that nothing of the server has to be believed. */
 interface Facts {
+  proof: ProofFacts;
   document: string;
   sha256: string;
   signature: string;
@@ -15,7 +18,7 @@ interface Published {
 
 const hexOf = (bytes: ArrayBuffer): string => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** Null where this browser does not know Ed25519. */
+/** True where the signature verifies; null where this browser does not know Ed25519. */
 async function checkReceipt({ document: text, sha256, signature, keyId }: Facts): Promise<boolean | null> {
   const bytes = new TextEncoder().encode(text);
   const response = await fetch('/.well-known/svc-receipt-keys.json', { credentials: 'omit' });
@@ -36,8 +39,9 @@ if (button) {
 
 const source = document.getElementById('facts')?.textContent;
 const place = document.getElementById('browser-verdict');
-if (source && place && 'subtle' in crypto) {
-  const facts = JSON.parse(source) as Facts;
+const facts = source ? (JSON.parse(source) as Facts) : null;
+if (facts) openProofForm(facts.proof);
+if (facts && place && 'subtle' in crypto) {
   void checkReceipt(facts)
     .then((isValid) => {
       if (isValid !== null) place.textContent = isValid ? facts.valid : facts.invalid;

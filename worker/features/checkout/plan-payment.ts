@@ -1,0 +1,90 @@
+import { base58 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import { newId, type PaymentId } from '#core/ids.ts';
+import type { Asset } from '#core/money.ts';
+import { newPayment, planCreate } from '#features/payments/payment.ts';
+import { type Listing, saleOn } from '#features/products/product.ts';
+import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
+import { newObstacleError } from '#features/products/selling/fixes.ts';
+import { type Obstacle, obstaclesOf, type Prospect, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
+import { requireReceivable } from '#features/rails/outlook.ts';
+import { quotePrice } from '#features/rails/quote.ts';
+import { payeeOfToday } from '#platform/chain/payees.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import type { Change } from '#platform/db/commit.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
+import type { Product } from '#platform/db/tables/products.ts';
+import type { PaymentTerms } from '#rules/payment-terms.ts';
+import { CHECKOUT_RAILS } from '#rules/product-rails.ts';
+import { RAILS, type RailId } from '#rules/rails.ts';
+import { parseWallet } from '#solana/assets.ts';
+import { type BuyerTerms, requireRail } from './buyer-terms.ts';
+import { payableTo } from './prepare-checkout.ts';
+
+type Buyer = Pick<Payment, 'expectedWallet' | 'customerRef' | 'email' | 'paymentSessionId'> & { terms: BuyerTerms; expiresAt: number };
+
+/** Whom a checkout pays, in which asset and over which rail. */
+export interface Payee {
+  asset: Asset;
+  recipient: string;
+  prospect: Prospect;
+  railId: RailId;
+}
+
+/** 409 setup_not_ready where the node has said since that the wallet cannot be spent from. */
+export async function requireSpendablePayee(ctx: Ctx, { recipient, railId, prospect }: Payee): Promise<void> {
+  if (await payeeOfToday(ctx, recipient)) throw newObstacleError('payout_wallet_unspendable', railId, prospect);
+}
+
+/**
+ * A payment of this product by this buyer, planned and not yet stored: quoted where the price is in another asset. What a price or a payee
+ * may refuse is said there.
+ */
+export async function planPayment(ctx: Shard, product: Product, payee: Payee, { expiresAt, ...buyer }: Buyer): Promise<Change<Payment>> {
+  const due = await quotePrice(ctx, { asset: product.asset, units: product.priceAmount }, payee.asset, expiresAt);
+  const terms: PaymentTerms = {
+    productName: product.name,
+    accessPeriodDays: product.accessPeriodDays,
+    usageUnits: product.usageUnits,
+    graceHours: product.graceHours,
+    ...(due.quote ? { quote: due.quote } : {}),
+    ...(product.delivery ? { delivery: product.delivery } : {}),
+    ...buyer.terms,
+  };
+  const payment = newPayment(ctx, {
+    ...buyer,
+    ...(await payableTo(ctx, payee.recipient, due, payee.railId)),
+    id: newId<PaymentId>(ctx.now),
+    merchantId: product.merchantId,
+    livemode: product.livemode,
+    productId: product.id,
+    slug: product.slug,
+    status: 'PENDING_SIGNATURE',
+    nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
+    reference: base58.encode(crypto.getRandomValues(new Uint8Array(32))),
+    terms,
+    lateGraceSeconds: ctx.config.LATE_GRACE_SECONDS,
+  });
+  await requireReceivable(ctx, payment, payee.prospect);
+  return planCreate(ctx, payment);
+}
+
+/** These have codes of their own. */
+const NOT_FOR_BUYERS: Obstacle[] = ['fee_wallet_configured', 'rail_unavailable'];
+
+/** The rail and the payee of a checkout. 409 setup_not_ready, 422 for an asset that is not accepted. */
+export function requirePayee({ config }: Ctx, listing: Listing, wanted: Asset | undefined): Payee {
+  const first = firstCheckoutRail(config, listing);
+  const railId = wanted === undefined ? first : requireRail(listing.product, wanted);
+  const prospect = prospectOf(saleOn(listing, railId));
+  const isOff = prospect.switchedOff === 'rail';
+  const isToldLater = (one: Obstacle) => (CHECKOUT_RAILS as readonly RailId[]).includes(railId) && NOT_FOR_BUYERS.includes(one);
+  const [obstacle] = obstaclesOf(config, prospect, railId).filter((one) => !isToldLater(one) || (isOff && one === 'rail_unavailable'));
+  if (obstacle) throw newObstacleError(obstacle, railId, prospect);
+  return { asset: RAILS[railId].asset, recipient: payoutOf(prospect)!, prospect, railId };
+}
+
+export function requireBuyer(walletAddress: string, recipient: string): void {
+  if (!parseWallet(walletAddress).ok) throw new ApiError('invalid_wallet_address');
+  if (walletAddress === recipient) throw new ApiError('invalid_wallet_address', { detail: 'The payout wallet cannot buy from itself.' });
+}

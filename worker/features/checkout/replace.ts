@@ -1,0 +1,115 @@
+import { ApiError } from '#core/errors.ts';
+import type { PaymentId } from '#core/ids.ts';
+import { failureOf } from '#features/payments/confirm/verdict.ts';
+import { planFail } from '#features/payments/payment.ts';
+import { missingIdentity } from '#features/payments/required-identity.ts';
+import { findPayment, getPayment } from '#features/payments/store.ts';
+import { requireUnsigned, vetoInFlight } from '#features/payments/watch/candidates.ts';
+import { getActiveListing, type Listing } from '#features/products/product.ts';
+import { inMode } from '#platform/chain/scope.ts';
+import type { Shard } from '#platform/context.ts';
+import { type Change, transact, unchanged, type Write } from '#platform/db/commit.ts';
+import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
+import type { BuyerTerms } from './buyer-terms.ts';
+import { type Connect, endOfNew } from './connect.ts';
+import { moveHandoff } from './handoffs/store.ts';
+import { planPayment, requireBuyer, requirePayee, requireSpendablePayee } from './plan-payment.ts';
+import type { Checkout } from './prepare-checkout.ts';
+import { prepareTransaction } from './prepare-transaction.ts';
+import { endOfNext } from './sessions/session.ts';
+import { findPaymentSession, moveSession } from './sessions/store.ts';
+
+/** A payment that is to end, and what it is of. */
+interface Replaced {
+  payment: Payment;
+  listing: Listing;
+}
+
+/**
+ * Another payment of the same purchase in place of an unsigned one: in another asset, or with its time anew. The old one is
+ * FAILED (`replaced`) in the batch that begins the new one, which keeps its price, terms, customer, identity, session and hand-off; its id
+ * is the capability. 404 for a payment of another product, 409 state_conflict while a transaction of it may land (in_flight) or once it is
+ * paid, 409 payment_failed or 410 session_expired once it is over, 422 for an asset that is not accepted, and what a quote may refuse.
+ */
+export async function replacePayment(
+  shard: Shard,
+  { slug, asset, walletAddress, locale }: Pick<Connect, 'slug' | 'asset' | 'walletAddress' | 'locale'>,
+  replacedId: PaymentId,
+  keep: Keep<Checkout>,
+): Promise<Checkout> {
+  const reload = async (): Promise<Replaced> => {
+    const payment = await getPayment(shard, replacedId);
+    const listing = await getActiveListing(shard.db, slug);
+    if (payment.productId !== listing.product.id) throw new ApiError('not_found');
+    return { payment, listing };
+  };
+  const known = await reload();
+  const ctx = await inMode(shard, known.payment);
+  let begun: Checkout | null = null;
+  return transact(ctx, { known, reload }, async ({ payment, listing }): Promise<Change<Checkout>> => {
+    // Our own batch landed, and its answer was lost.
+    if (begun && payment.failureCode === 'replaced' && (await findPayment(ctx, begun.payment.id))) return unchanged(begun);
+    requireReplaceable({ payment, listing });
+    await requireUnsigned(ctx, payment.id);
+    const sold = soldBefore({ payment, listing });
+    const payee = requirePayee(ctx, sold, asset ?? payment.asset);
+    await requireSpendablePayee(ctx, payee);
+    const expectedWallet = walletAddress ?? payment.expectedWallet;
+    if (expectedWallet !== null) requireBuyer(expectedWallet, payee.recipient);
+    const { customerRef, email, paymentSessionId } = payment;
+    const expiresAt = (await endInSession(ctx, payment)) ?? endOfNew(ctx, listing.product);
+    const terms = { ...buyersPart(payment), ...(locale === undefined ? {} : { locale }) };
+    const change = await planPayment(ctx, sold.product, payee, { customerRef, email, paymentSessionId, expectedWallet, terms, expiresAt });
+    const prepared = expectedWallet === null ? null : await prepareTransaction(ctx, change.result, expectedWallet);
+    const ended = planFail(ctx, payment, { failureCode: 'replaced' });
+    begun = { payment: change.result, prepared, subscribing: null };
+    const events = [...ended.events, ...change.events];
+    const writes = [vetoInFlight(ctx, payment.id), ...ended.writes, ...change.writes, ...followersOf(ctx, payment, change.result)];
+    return withAnswer({ events, writes, result: begun }, keep(begun));
+  });
+}
+
+function requireReplaceable({ payment, listing: { product } }: Replaced): void {
+  if (payment.terms.authorizationId !== undefined) {
+    const detail = 'A subscription is begun anew by connecting again, once this session is over.';
+    throw new ApiError('state_conflict', { detail, meta: { reason: 'subscription' } });
+  }
+  if (payment.status === 'FAILED') throw failureOf(payment);
+  if (payment.status === 'CONFIRMED')
+    throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
+  if (payment.status === 'PENDING_CONFIRMATION') {
+    const detail = 'A transaction of this payment was seen on the chain: wait, do not pay again.';
+    throw new ApiError('state_conflict', { detail, meta: { reason: 'in_flight' }, retryable: true, retryAfterSeconds: 10 });
+  }
+  const unidentified = missingIdentity({ payment, requiresIdentity: product.requiresIdentity });
+  if (unidentified) throw unidentified;
+}
+
+/** What its buyer was promised, whatever the product says by now: in the asset of its price, before any rate. */
+function soldBefore({ payment, listing: { product, ...seller } }: Replaced): Listing {
+  const { productName: name, accessPeriodDays, usageUnits, delivery = null, quote, graceHours = product.graceHours } = payment.terms;
+  const ownPrice = { asset: payment.asset, priceAmount: payment.priceAmount };
+  const price = quote?.price ? { asset: quote.price.asset, priceAmount: BigInt(quote.price.base_units) } : quote ? {} : ownPrice;
+  return { ...seller, product: { ...product, name, accessPeriodDays, usageUnits, graceHours, delivery, ...price } };
+}
+
+/** What was settled with the buyer: all that is not of the product or of a quote. */
+function buyersPart({ terms }: Payment): BuyerTerms {
+  const { successUrl, locale, isRefTrusted, identity, identitySessionId, handoffId, metadata } = terms;
+  const known = { locale, isRefTrusted, identity, identitySessionId, handoffId, metadata };
+  return { successUrl, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) } as BuyerTerms;
+}
+
+/** When another payment of the session that holds this one ends; null where none holds it. 410 session_expired. */
+async function endInSession(ctx: Shard, { paymentSessionId }: Payment): Promise<number | null> {
+  const held = paymentSessionId && (await findPaymentSession(ctx.db, paymentSessionId));
+  if (held && ctx.now > held.session.expiresAt) throw new ApiError('session_expired');
+  return held ? endOfNext(ctx, held.session) : null;
+}
+
+/** The session and the hand-off that the purchase came by hold the new payment. */
+const followersOf = ({ db }: Shard, before: Payment, after: Payment): Write[] => [
+  ...moveSession(db, before, after.id),
+  ...(before.terms.handoffId ? [moveHandoff(db, before.terms.handoffId, before.id, after.id)] : []),
+];

@@ -1,0 +1,65 @@
+import { ApiError } from '#core/errors.ts';
+import { type AgreedPlan, routeOf } from '#features/authorizations/authorization.ts';
+import type { Subscribing } from '#features/authorizations/steps.ts';
+import { findStanding } from '#features/authorizations/store.ts';
+import { newObstacleError } from '#features/products/selling/fixes.ts';
+import type { Prospect } from '#features/products/selling/obstacles.ts';
+import { newOutageError } from '#features/rails/quote.ts';
+import { getRail } from '#features/rails/registry.ts';
+import { viewPlan } from '#features/rails/subscription-plan/plan.ts';
+import { prepareSteps } from '#features/subscriptions/prepare-consent.ts';
+import type { Shard } from '#platform/context.ts';
+import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import type { RailId } from '#rules/rails.ts';
+import { findSubscriptionAddress } from '#solana/programs/subscriptions/subscription.ts';
+
+/**
+ * The published plan that a wallet is to subscribe to. 422 without a wallet, 409 setup_not_ready where the plan is not published as the
+ * product is now, 409 state_conflict where this wallet is subscribed already, 503 rpc_unavailable.
+ */
+export async function agreeOnPlan(ctx: Shard, sale: Prospect, railId: RailId, wallet: string | undefined): Promise<AgreedPlan> {
+  if (wallet === undefined) {
+    const msg = 'What renews itself is subscribed to by one wallet: name it';
+    throw new ApiError('validation_error', { problems: [{ loc: ['body', 'wallet_address'], msg, type: 'missing' }] });
+  }
+  const { obstacles, silent } = await getRail(railId).look(ctx, sale);
+  if (obstacles[0]) throw newObstacleError(obstacles[0], railId, sale);
+  if (silent) throw newOutageError(silent);
+  const { draft } = await viewPlan(ctx, { ...sale, product: sale.product! });
+  const subscriptionAddress = findSubscriptionAddress(draft.address, wallet as typeof draft.address).address;
+  await requireNoneActive(ctx, subscriptionAddress, sale.livemode);
+  const { periodHours, pullers } = draft.plan;
+  return { planAddress: draft.address, subscriptionAddress, puller: pullers[0]!, periodHours: Number(periodHours) };
+}
+
+async function requireNoneActive({ db }: Shard, address: string, livemode: boolean): Promise<void> {
+  const standing = await findStanding(db, address, livemode);
+  if (standing?.status !== 'active' && standing?.status !== 'past_due') return;
+  throw new ApiError('state_conflict', { detail: 'This wallet is subscribed already.', meta: { reason: 'subscribed' } });
+}
+
+/** What is left to sign for an authorization that is not collected from yet. What is in the way is told, and never an error. */
+export async function viewSubscribing(ctx: Shard, authorization: AuthorizationRow): Promise<Subscribing> {
+  const prepared = await prepareSteps(ctx, routeOf(authorization));
+  return prepared.ok ? { authorization, steps: prepared.value, problem: null } : { authorization, steps: [], problem: prepared.reason };
+}
+
+/** As `viewSubscribing`, where a checkout begins. 409 setup_not_ready or state_conflict, 503 rpc_unavailable. */
+export async function beginSubscribing(ctx: Shard, authorization: AuthorizationRow): Promise<Subscribing> {
+  const subscribing = await viewSubscribing(ctx, authorization);
+  switch (subscribing.problem) {
+    case 'unavailable':
+      throw newOutageError('rpc_unavailable');
+    case 'plan_missing':
+      throw new ApiError('setup_not_ready', {
+        detail: 'Nobody can subscribe to this plan any more.',
+        meta: { reason: 'subscription_plan_published' },
+      });
+    case 'ending': {
+      const detail = 'This wallet cancelled a subscription that cannot be resumed. Once its period is over it can subscribe again.';
+      throw new ApiError('state_conflict', { detail, meta: { reason: 'subscription_ending' } });
+    }
+    default:
+      return subscribing;
+  }
+}

@@ -1,0 +1,78 @@
+import { ApiError, raise } from '#core/errors.ts';
+import { SECOND, unixSeconds } from '#core/time.ts';
+import { routeOf, scheduleAuthorization } from '#features/authorizations/authorization.ts';
+import { findAuthorizationOf } from '#features/authorizations/store.ts';
+import { failureOf } from '#features/payments/confirm/verdict.ts';
+import { planWaiting } from '#features/payments/payment.ts';
+import { type IdentityRequirement, missingIdentity } from '#features/payments/required-identity.ts';
+import { getPayment } from '#features/payments/store.ts';
+import { newOutageError, sendableUntil } from '#features/rails/quote.ts';
+import { lookAtSubscriptions } from '#features/subscriptions/look.ts';
+import type { Shard } from '#platform/context.ts';
+import { commit, transact, unchanged } from '#platform/db/commit.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
+import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { checkConsent, type SignedConsent } from '#solana/programs/subscriptions/consents.ts';
+import { buyerSteps } from '#solana/programs/subscriptions/steps.ts';
+
+/** When the account is looked at that a step sent now makes or changes, if its buyer says nothing more. */
+const LANDED_AFTER_MS = 3 * SECOND;
+
+/**
+ * Broadcasts a step of a subscription that its buyer signed: it must be about this wallet's subscription to this plan, and about nothing
+ * else. With the last step the payment waits for its first collection. Sent again it is harmless. Errors as of any checkout's transaction.
+ */
+export async function sendStep(
+  ctx: Shard,
+  known: IdentityRequirement,
+  wire: Uint8Array,
+): Promise<{ payment: Payment; txSignature: string }> {
+  const { payment } = known;
+  const isPaid = payment.status === 'CONFIRMED';
+  if (payment.status === 'FAILED') throw failureOf(payment);
+  if (!isPaid && ctx.now > sendableUntil(payment)) throw new ApiError('session_expired');
+  const unidentified = isPaid ? null : missingIdentity(known);
+  if (unidentified) throw unidentified;
+  const authorization = (await findAuthorizationOf(ctx.db, payment.id)) ?? raise('not_found');
+  const { consent, isLast } = await checkStep(ctx, authorization, wire);
+  if (isPaid) return { payment, txSignature: consent.signature };
+
+  await broadcast(ctx, wire, consent.signature);
+  const look = { nextAttemptAt: null, nextLookAt: ctx.now + LANDED_AFTER_MS };
+  await commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, authorization, look)], result: null });
+  const after = await transact(ctx, { reload: () => getPayment(ctx, payment.id) }, (current) => {
+    return isLast && current.status === 'PENDING_SIGNATURE' ? planWaiting(ctx, current) : unchanged(current);
+  });
+  return { payment: after, txSignature: consent.signature };
+}
+
+/** What the transaction does, and whether nothing is left to sign once it has landed. 422 payment_mismatch, 503 rpc_unavailable. */
+async function checkStep(
+  ctx: Shard,
+  authorization: AuthorizationRow,
+  wire: Uint8Array,
+): Promise<{ consent: SignedConsent; isLast: boolean }> {
+  const route = routeOf(authorization);
+  const [look = null] = await lookAtSubscriptions(ctx, [route]);
+  if (look === null) throw newOutageError('rpc_unavailable');
+  const { plan } = look.sight;
+  if (plan === null) throw new ApiError('setup_not_ready', { meta: { reason: 'subscription_plan_published' } });
+  const checked = checkConsent(wire, route, plan);
+  if (!checked.ok) throw new ApiError('payment_mismatch', { meta: { reason: checked.reason } });
+  const left = buyerSteps(look.sight, plan, route, BigInt(unixSeconds(ctx.now)));
+  const isWhole = checked.value.names.some((name) => name === 'subscribe' || name === 'resume');
+  return { consent: checked.value, isLast: isWhole || (left.length <= 1 && left.every(({ kind }) => kind === 'approve')) };
+}
+
+/** The node tries it before it passes it on. What is refused and is on the chain already was sent before. 422 payment_mismatch. */
+async function broadcast(ctx: Shard, wire: Uint8Array, signature: string): Promise<void> {
+  const sent = await ctx.chain.sendTransaction(wire);
+  if (sent.kind === 'rejected') {
+    const { kind } = await ctx.chain.findTransaction(signature);
+    if (kind === 'found' || kind === 'seen') return;
+    const detail = `The network refused it: ${sent.reason}`;
+    throw new ApiError('payment_mismatch', { detail, meta: { reason: 'transaction_rejected' } });
+  }
+  // Unclear is not refused: it may be on its way, and the account will show it.
+  if (sent.kind !== 'sent') ctx.note(`rpc: ${sent.reason}`);
+}

@@ -1,0 +1,52 @@
+import { z } from '@hono/zod-openapi';
+import { iso } from '#core/time.ts';
+import { toMembershipResource } from '#features/memberships/resource.ts';
+import { findMembership } from '#features/memberships/store.ts';
+import type { Shard } from '#platform/context.ts';
+import type { Membership } from '#platform/db/tables/memberships.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
+import { given, Timestamp } from '#platform/http/openapi.ts';
+import type { ProvenIdentity } from '#rules/payment-terms.ts';
+import { PLACEMENT } from '#rules/states.ts';
+
+const BuyersDeliveryBody = z
+  .object({
+    status: z.enum(['not_required', ...PLACEMENT.states]),
+    invite_url: z.string().optional(),
+    last_error: z.string().optional(),
+  })
+  .openapi('BuyersDelivery', { description: 'How its buyer gets in: shown with their own `X-Svc-Identity-Session` alone.' });
+
+type BuyersDelivery = z.infer<typeof BuyersDeliveryBody>;
+
+/** Fields of a payment that its buyer alone is told. */
+export const buyersAccess = {
+  access_until: Timestamp.optional().openapi({
+    description:
+      'Of a confirmed payment: until when its buyer has access by now, later purchases included. Absent where it has no end. Buyer view only.',
+  }),
+  delivery: BuyersDeliveryBody.optional(),
+};
+
+/**
+ * What the buyer has by now: until when, and how they get in. The latter for the person who showed who they are in the very session this
+ * payment began with alone.
+ */
+export async function loadBuyersAccess(ctx: Shard, payment: Payment, shown: string | undefined) {
+  const { status, membershipId, terms } = payment;
+  const isShown = terms.identitySessionId !== undefined && shown === terms.identitySessionId;
+  if (status !== 'CONFIRMED' || !membershipId || payment.orphanedAt !== null) return {};
+  const membership = await findMembership(ctx.db, membershipId);
+  const until = membership?.status === 'cancelled' ? null : (membership?.paidThrough ?? null);
+  return {
+    ...given('access_until', until === null ? null : iso(until)),
+    ...given('delivery', isShown ? deliveryTo(membership, terms.identity) : null),
+  };
+}
+
+function deliveryTo(membership: Membership | undefined, identity: ProvenIdentity | undefined): BuyersDelivery {
+  // A purchase under a reference that another person holds gives its buyer no place.
+  if (membership?.deliverTo?.identity.providerUserId !== identity?.providerUserId || !membership) return { status: 'not_required' };
+  const { status, invite_url, last_error } = toMembershipResource(membership, true).delivery;
+  return { status, ...given('invite_url', invite_url ?? null), ...given('last_error', last_error ?? null) };
+}

@@ -1,0 +1,83 @@
+import { z } from '@hono/zod-openapi';
+import type { ProductId } from '#core/ids.ts';
+import { OWN_NAME_MAX } from '#core/limits.ts';
+import { ASSETS, parseAmount } from '#core/money.ts';
+import { idOf } from '#platform/http/openapi.ts';
+import { originOf, RAIL_IDS } from '#rules/product-rails.ts';
+import { RAILS } from '#rules/rails.ts';
+import { PAYMENT } from '#rules/states.ts';
+import { isSignature } from '#solana/assets.ts';
+import { type PaymentFilter, SEARCHED_MAX } from './store.ts';
+
+const Instant = (description: string) =>
+  z
+    .union([z.iso.datetime({ offset: true }), z.iso.date()])
+    .optional()
+    .openapi({ type: 'string', format: 'date-time', description });
+const Amount = z
+  .string()
+  .refine((text) => parseAmount('SOL', text).ok, 'Expected a decimal of at most nine places')
+  .optional();
+
+/** What a merchant's list of payments is narrowed by. */
+export const FilterQuery = {
+  status: z.enum(PAYMENT.states).optional(),
+  product_id: idOf<ProductId>().optional(),
+  customer_ref: z.string().max(OWN_NAME_MAX).optional(),
+  wallet: z.string().max(64).optional().openapi({ description: 'The wallet that paid.' }),
+  tx_signature: z.string().max(100).optional(),
+  rail_id: z.enum(RAIL_IDS).optional(),
+  asset: z.enum(ASSETS).optional(),
+  created_from: Instant('From this moment on; a date is its beginning in UTC.'),
+  created_to: Instant('Up to this moment, which is not included.'),
+  min_amount: Amount.openapi({ description: 'Of the price, in whole units of its asset.' }),
+  max_amount: Amount,
+  q: z
+    .string()
+    .trim()
+    .min(1)
+    .max(OWN_NAME_MAX)
+    .optional()
+    .openapi({
+      description:
+        'A payment id, transaction signature, wallet or memo, or part of a customer’s reference or a product’s name. This, rail, asset and ' +
+        `amounts look through the ${SEARCHED_MAX.toLocaleString('en')} newest payments that the other filters leave.`,
+    }),
+};
+
+type Query = { [K in keyof typeof FilterQuery]?: z.infer<(typeof FilterQuery)[K]> };
+
+const at = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
+const billionths = (text: string | undefined): bigint | undefined => {
+  const parsed = text === undefined ? null : parseAmount('SOL', text);
+  return parsed?.ok ? parsed.value.units : undefined;
+};
+
+/** What is asked for in words is an id or a signature where it looks like one, and else a text that is looked for. */
+function searched(q: string | undefined): Pick<PaymentFilter, 'paymentId' | 'txSignature' | 'text'> {
+  if (q === undefined) return {};
+  if (z.uuid().safeParse(q).success) return { paymentId: q.toLowerCase() };
+  return isSignature(q) ? { txSignature: q } : { text: q };
+}
+
+/** The filter of a query. Two that contradict each other leave nothing. */
+export function filterOf(query: Query): PaymentFilter {
+  const { rail_id: railId, asset } = query;
+  const railAsset = railId && RAILS[railId].asset;
+  const { txSignature = query.tx_signature, ...words } = searched(query.q);
+  return {
+    status: query.status,
+    productId: query.product_id,
+    customerRef: query.customer_ref,
+    wallet: query.wallet,
+    ...words,
+    txSignature: query.tx_signature !== undefined && txSignature !== query.tx_signature ? '' : txSignature,
+    createdFrom: at(query.created_from),
+    createdTo: at(query.created_to),
+    asset: asset ?? railAsset,
+    origin: railId && originOf(railId),
+    ...(asset && railAsset && asset !== railAsset ? { paymentId: '' } : {}),
+    leastAmount: billionths(query.min_amount),
+    mostAmount: billionths(query.max_amount),
+  };
+}

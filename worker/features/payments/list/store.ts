@@ -1,0 +1,122 @@
+import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import type { Asset } from '#core/money.ts';
+import type { Scope } from '#platform/context.ts';
+import { storyIdOf } from '#platform/db/archive.ts';
+import { type PageRequest, type Places, readBoth, rowsOf } from '#platform/db/page.ts';
+import { archivedPayments } from '#platform/db/tables/archives.ts';
+import { payments } from '#platform/db/tables/payments.ts';
+import type { RailOrigin } from '#rules/product-rails.ts';
+import type { PaymentStatus } from '#rules/states.ts';
+import { wholePayments } from '../archive.store.ts';
+
+/** What a list of payments is narrowed by. An index has each of these, with the order of the list. */
+interface IndexedFilter {
+  status?: PaymentStatus | undefined;
+  productId?: string | undefined;
+  customerRef?: string | undefined;
+  wallet?: string | undefined;
+  paymentId?: string | undefined;
+  txSignature?: string | undefined;
+  /** Epoch ms, half-open. */
+  createdFrom?: number | undefined;
+  createdTo?: number | undefined;
+}
+
+/** What is looked for in row after row. */
+interface SearchedFilter {
+  asset?: Asset | undefined;
+  /** How it came about. */
+  origin?: RailOrigin | undefined;
+  /** Of the price, in billionths of a whole: as many decimals as any asset has. */
+  leastAmount?: bigint | undefined;
+  mostAmount?: bigint | undefined;
+  /** Part of a customer's reference or of a product's name; or a whole wallet or memo. */
+  text?: string | undefined;
+}
+
+export type PaymentFilter = IndexedFilter & SearchedFilter;
+
+/** So many rows are looked through, the newest that the indexed filters leave. */
+export const SEARCHED_MAX = 20_000;
+
+type Table = typeof payments | typeof archivedPayments;
+
+/** What claims say, and beside them payments that were never confirmed. */
+const ofTransaction = (table: Table, txSignature: string, livemode: boolean): SQL => {
+  const claimed = sql`SELECT subject_id FROM tx_claims WHERE tx_signature = ${txSignature} AND livemode = ${livemode ? 1 : 0}`;
+  if (table === archivedPayments) return sql`${table.id} IN (SELECT ${storyIdOf(sql`subject_id`)} FROM (${claimed}))`;
+  const unconfirmed = sql`SELECT id FROM payments WHERE tx_signature = ${txSignature} AND status <> 'CONFIRMED' AND tx_signature IS NOT NULL`;
+  return sql`${table.id} IN (${claimed} UNION ALL ${unconfirmed})`;
+};
+
+function indexedBy(table: Table, scope: Scope, filter: IndexedFilter): SQL {
+  const { productId, customerRef, wallet, paymentId, txSignature, createdFrom, createdTo } = filter;
+  const narrowed: [SQLiteColumn, unknown][] = [
+    [table.productId, productId],
+    [table.customerRef, customerRef],
+    [table.payerWallet, wallet],
+    [table.id, paymentId],
+    ...(table === payments ? [[payments.status, filter.status] as [SQLiteColumn, unknown]] : []),
+  ];
+  return and(
+    rowsOf(table, scope, narrowed),
+    txSignature === undefined ? undefined : ofTransaction(table, txSignature, scope.livemode),
+    createdFrom === undefined ? undefined : gte(table.createdAt, createdFrom),
+    createdTo === undefined ? undefined : lt(table.createdAt, createdTo),
+  )!;
+}
+
+/** Amounts are whole numbers without leading zeros: the longer is the larger. */
+const billionths = sql`CASE asset WHEN 'USDC' THEN price_amount || '000' ELSE price_amount END`;
+const compared = (amount: bigint): SQL => sql`(${amount.toString().length}, ${amount.toString()})`;
+const price = sql`(length(${billionths}), ${billionths})`;
+
+/** As `railOfPayment` tells them apart: what renews itself, else what has a reference key, else what vouchers promised. */
+function cameFrom(table: Table, { isAutomatic, isCheckout, isMetered }: RailOrigin): SQL {
+  const [automatic, checkout, metered] =
+    table === payments
+      ? [sql`terms ->> 'authorizationId' IS NOT NULL`, sql`reference <> ''`, sql`terms ->> 'isMetered' IS NOT NULL`]
+      : [sql`period_ends_at IS NOT NULL`, sql`nonce IS NOT NULL`, sql`is_metered = 1`];
+  if (isAutomatic) return automatic;
+  if (isCheckout) return sql`(NOT (${automatic}) AND ${checkout})`;
+  return sql`(NOT (${automatic}) AND NOT (${checkout}) AND (${metered}) = ${isMetered ? 1 : 0})`;
+}
+
+function searchedBy(table: Table, { merchantId, livemode }: Scope, filter: SearchedFilter): SQL | undefined {
+  const { asset, origin, leastAmount, mostAmount, text } = filter;
+  const named = sql`SELECT id FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND instr(lower(name), lower(${text ?? ''})) > 0`;
+  const ofProduct = table === payments ? named : sql`SELECT ${storyIdOf(sql`id`)} FROM (${named})`;
+  return and(
+    asset === undefined ? undefined : eq(sql`asset`, asset),
+    origin && cameFrom(table, origin),
+    leastAmount === undefined ? undefined : sql`${price} >= ${compared(leastAmount)}`,
+    mostAmount === undefined ? undefined : sql`${price} <= ${compared(mostAmount)}`,
+    text === undefined
+      ? undefined
+      : sql`(instr(lower(coalesce(customer_ref, '')), lower(${text})) > 0 OR payer_wallet = ${text}
+          OR nonce = ${text.replace(/^svc:/, '')} OR product_id IN (${ofProduct}))`,
+  );
+}
+
+function placesIn(table: Table, ctx: Scope, filter: PaymentFilter): SQL {
+  const isArchived = table === archivedPayments ? 1 : 0;
+  const searched = searchedBy(table, ctx, filter);
+  const indexed = indexedBy(table, ctx, filter);
+  if (!searched) return sql`SELECT ${isArchived} AS is_archived, rowid AS place, created_at FROM ${table} WHERE ${indexed}`;
+  const newest = sql`SELECT rowid FROM ${table} WHERE ${indexed} ORDER BY created_at DESC, rowid DESC LIMIT ${SEARCHED_MAX}`;
+  return sql`SELECT ${isArchived} AS is_archived, rowid AS place, created_at FROM ${table} WHERE rowid IN (${newest}) AND ${searched}`;
+}
+
+/** The merchant's payments, newest first, wherever they are kept; those in the archive are all confirmed. */
+export async function listPayments(ctx: Scope, filter: PaymentFilter, page: PageRequest) {
+  const isPaid = filter.status === undefined || filter.status === 'CONFIRMED';
+  const tables = isPaid ? [payments, archivedPayments] : [payments];
+  const rows = sql.join(
+    tables.map((table) => placesIn(table, ctx, filter)),
+    sql` UNION ALL `,
+  );
+  const places: Places = { rows, order: ['created_at', 'place'] };
+  const found = await readBoth(ctx.db, payments, archivedPayments, places, page);
+  return { items: await wholePayments(ctx, found.items), total: found.total };
+}

@@ -1,0 +1,152 @@
+import { base58 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import { newId, type PaymentId, type RefundId } from '#core/ids.ts';
+import { DECIMALS, formatAmount, type Money, parseAmount } from '#core/money.ts';
+import { MINUTE } from '#core/time.ts';
+import { inMode } from '#platform/chain/scope.ts';
+import type { Scope, Shard } from '#platform/context.ts';
+import { isVeto, transact } from '#platform/db/commit.ts';
+import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { Payment, RefundRow } from '#platform/db/tables/payments.ts';
+import { NATIVE_MINT } from '#solana/assets.ts';
+import { accountOf, buildCheckoutTransaction, type Lifetime } from '#solana/checkout-transaction.ts';
+import { REFUND_MEMO } from '#solana/refund.ts';
+import { requireViewer } from '../payment.ts';
+import { getPayment } from '../store.ts';
+import { loadWalks } from '../watch/scan.store.ts';
+import { hasUnderWay, hasUnlapsed, insertRefund, noteLapsed, restoreArchived } from './store.ts';
+
+/** Longer than a blockhash lives where the cluster keeps its pace: what the merchant is told. */
+const LANDS_WITHIN_MS = 2 * MINUTE;
+
+export interface PreparedRefund {
+  /** Unsigned, base64. */
+  transaction: string;
+  refund: RefundRow;
+}
+
+export interface RefundRequest {
+  paymentId: PaymentId;
+  /** Without one all that is left. */
+  amount?: { asset: Payment['asset']; amount: string } | undefined;
+  revokesAccess: boolean;
+  keep: Keep<PreparedRefund>;
+}
+
+export const refundedUnits = ({ refunds }: Payment): bigint => (refunds ?? []).reduce((sum, { units }) => sum + BigInt(units), 0n);
+
+/** What of a payment can still be paid back: never more than came in. */
+export const refundableOf = (payment: Payment): bigint => payment.priceAmount + (payment.overpaidAmount ?? 0n) - refundedUnits(payment);
+
+/** 409 state_conflict for what brought no money, or brought it back in full. */
+function requireRefundable(payment: Payment): void {
+  const refuse = (detail: string, reason: string) => new ApiError('state_conflict', { detail, meta: { reason } });
+  if (payment.status !== 'CONFIRMED') throw refuse('Only a confirmed payment can be refunded.', 'not_confirmed');
+  if (payment.orphanedAt !== null) throw refuse('The chain dropped this payment: there is nothing to refund.', 'transaction_orphaned');
+  if (refundableOf(payment) === 0n) throw refuse('All of this payment was refunded.', 'refunded');
+}
+
+const inFlight = (): ApiError =>
+  new ApiError('state_conflict', {
+    detail: 'A refund of this payment was prepared and may still land. Wait until it is seen or has lapsed: both would be paid.',
+    meta: { reason: 'in_flight' },
+    retryable: true,
+    retryAfterSeconds: 30,
+  });
+
+/** The amount that is asked for, in base units. 422 at `body.amount` where it is none, is of another asset, or more than is left. */
+function unitsOf(payment: Payment, asked: RefundRequest['amount']): bigint {
+  const left: Money = { asset: payment.asset, units: refundableOf(payment) };
+  if (asked === undefined) return left.units;
+  const refuse = (msg: string, type: string) => new ApiError('validation_error', { problems: [{ loc: ['body', 'amount'], msg, type }] });
+  if (asked.asset !== payment.asset) throw refuse(`It was paid in ${payment.asset}`, 'asset_mismatch');
+  const parsed = parseAmount(asked.asset, asked.amount);
+  if (!parsed.ok) throw refuse(`Expected a decimal of at most ${DECIMALS[asked.asset]} places`, parsed.reason);
+  if (parsed.value.units === 0n) throw refuse('Expected more than nothing', 'too_small');
+  if (parsed.value.units > left.units) throw refuse(`At most ${formatAmount(left)} ${payment.asset} is left`, 'too_much');
+  return parsed.value.units;
+}
+
+/** Up to when all that the chain showed was read: a refund that had lapsed by then and was not seen has not landed. */
+export async function readUntil(ctx: Shard): Promise<number> {
+  // A simulated chain shows all it has at any moment: there is nothing to walk.
+  if (ctx.sandbox !== null) return ctx.now;
+  const { newest } = await loadWalks(ctx.db);
+  return Math.min(ctx.now, newest.passedAt);
+}
+
+/**
+ * Refuses while a prepared refund may have landed or may yet: the finalized chain has to be above the last height at which it could, and
+ * then to have been read. Our own clock and a silent node prove nothing. 409 `in_flight`.
+ */
+async function refuseUnderWay(ctx: Shard, paymentId: PaymentId): Promise<void> {
+  if (await hasUnlapsed(ctx.db, paymentId)) {
+    const known = await ctx.chain.knows([]);
+    if (known.kind === 'known') await noteLapsed(ctx, paymentId, known.finalHeight);
+    else ctx.note(`rpc: ${known.reason}`);
+  }
+  if (await hasUnderWay(ctx.db, paymentId, await readUntil(ctx))) throw inFlight();
+}
+
+/**
+ * The transaction by which a merchant pays back to the wallet that paid, from the wallet that was paid, unsigned. 404, 409 state_conflict
+ * (not confirmed, nothing left, or one under way: `in_flight`), 422 at `body.amount`, 503 rpc_unavailable.
+ */
+export async function prepareRefund(scope: Scope, request: RefundRequest): Promise<PreparedRefund> {
+  const { paymentId, revokesAccess, keep } = request;
+  const known = await getPayment(scope, paymentId);
+  requireViewer(known, scope);
+  const ctx = await inMode(scope, known);
+  requireRefundable(known);
+  unitsOf(known, request.amount);
+  await refuseUnderWay(ctx, paymentId);
+  await restoreArchived(ctx, paymentId);
+  const destination = await accountOf(known.payerWallet!, known.mint);
+  const state = await ctx.chain.prepare(known.mint === NATIVE_MINT ? [] : [destination]);
+  if (state.kind === 'unavailable') {
+    ctx.note(`rpc: ${state.reason}`);
+    throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+  }
+  const { lifetime, exists } = state;
+  try {
+    return await transact(ctx, { reload: () => getPayment(ctx, paymentId) }, async (payment) => {
+      requireRefundable(payment);
+      const refund = newRefund(ctx, payment, { units: unitsOf(payment, request.amount), revokesAccess, lifetime });
+      const terms = {
+        memo: REFUND_MEMO + refund.nonce,
+        mint: payment.mint,
+        decimals: DECIMALS[payment.asset],
+        references: [ctx.config.SERVICE_REFERENCE],
+        merchant: { wallet: payment.payerWallet!, ata: destination, units: refund.amount, ataExists: exists[0] ?? false },
+        fee: null,
+      };
+      const transaction = await buildCheckoutTransaction(terms, payment.recipientWallet, lifetime);
+      const prepared = { transaction, refund };
+      return withAnswer({ events: [], writes: insertRefund(ctx, refund, await readUntil(ctx)), result: prepared }, keep(prepared));
+    });
+  } catch (error) {
+    const isContended = error instanceof ApiError && error.options.meta?.reason === 'contended';
+    throw isVeto(error) || isContended ? inFlight() : error;
+  }
+}
+
+const newRefund = (
+  { now }: Shard,
+  payment: Payment,
+  { units, revokesAccess, lifetime }: { units: bigint; revokesAccess: boolean; lifetime: Lifetime },
+): RefundRow => ({
+  id: newId<RefundId>(now),
+  nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
+  paymentId: payment.id,
+  merchantId: payment.merchantId,
+  livemode: payment.livemode,
+  amount: units,
+  revokesAccess,
+  expiresAt: now + LANDS_WITHIN_MS,
+  lastValidBlockHeight: Number(lifetime.lastValidBlockHeight),
+  lapsedAt: null,
+  txSignature: null,
+  seenAt: null,
+  blockTime: null,
+  createdAt: now,
+});

@@ -1,0 +1,129 @@
+import { ApiError } from '#core/errors.ts';
+import type { PaymentId, RefundId } from '#core/ids.ts';
+import { iso, SECOND } from '#core/time.ts';
+import { planReinstatement, planRevocation } from '#features/memberships/membership.ts';
+import { inMode } from '#platform/chain/scope.ts';
+import type { Scope, Shard } from '#platform/context.ts';
+import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.ts';
+import { type Keep, keepNothing, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import type { Payment, Refund, RefundRow } from '#platform/db/tables/payments.ts';
+import type { NewEvent } from '#rules/events.ts';
+import { accountOf } from '#solana/checkout-transaction.ts';
+import { matchRefund, refundNonceOf } from '#solana/refund.ts';
+import type { ChainTransaction } from '#solana/transaction.ts';
+import { paymentAfter, paymentEvent, requireViewer } from '../payment.ts';
+import { getPayment, updatePayment } from '../store.ts';
+import { dropCandidate } from '../watch/candidate.store.ts';
+import { rememberNamed } from '../watch/candidates.ts';
+import { refundableOf } from './refund.ts';
+import { toRefundResource } from './resource.ts';
+import { findRefund, findRefundByNonce, listRevoking, noteSeen } from './store.ts';
+
+const mismatch = (reason: string): ApiError =>
+  new ApiError('payment_mismatch', { detail: 'This transaction is not the refund that was prepared.', meta: { reason } });
+
+/**
+ * The merchant says which transaction pays back. The chain is asked; a signature it does not show yet is kept and looked for. A second
+ * time the answer is the same. 404, 409 payment_transaction_conflict, 422 payment_mismatch, 503 rpc_unavailable.
+ */
+export async function confirmRefund(
+  scope: Scope,
+  { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
+): Promise<Payment> {
+  const payment = await getPayment(scope, paymentId);
+  requireViewer(payment, scope);
+  if (isNoted(payment, txSignature)) return payment;
+  const ctx = await inMode(scope, payment);
+  const sighting = await ctx.chain.findTransaction(txSignature);
+  if (sighting.kind === 'found') return noteRefund(ctx, sighting.transaction, { paymentId, keep });
+  await rememberNamed(ctx, paymentId, txSignature);
+  if (sighting.kind === 'unavailable') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+  return payment;
+}
+
+const isNoted = ({ refunds }: Payment, txSignature: string): boolean =>
+  (refunds ?? []).some((refund) => refund.txSignature === txSignature);
+
+/**
+ * Notes what the chain shows of a refund: payment, claim and refund in one batch, and what was to be taken back with it. Noted once,
+ * whichever caller or sweep brings the transaction. 409 where the refund was paid by another one, 422 payment_mismatch.
+ */
+export async function noteRefund(
+  ctx: Shard,
+  transaction: ChainTransaction,
+  { paymentId, keep = keepNothing }: { paymentId?: PaymentId; keep?: Keep<Payment> } = {},
+): Promise<Payment> {
+  const nonce = refundNonceOf(transaction);
+  if (nonce === null) throw mismatch('memo_missing');
+  return transact(ctx, { reload: async () => ({ refund: await findRefundByNonce(ctx.db, nonce) }) }, async ({ refund }) => {
+    if (!refund || (paymentId !== undefined && refund.paymentId !== paymentId)) throw mismatch('memo_mismatch');
+    const payment = await getPayment(ctx, refund.paymentId);
+    if (isNoted(payment, transaction.signature)) return unchangedKept(payment, keep);
+    if (refund.seenAt !== null)
+      throw new ApiError('payment_transaction_conflict', { detail: 'This refund was paid by another transaction.' });
+    const destination = await accountOf(payment.payerWallet!, payment.mint);
+    const match = matchRefund(transaction, { mint: payment.mint, fromWallet: payment.recipientWallet, destination, units: refund.amount });
+    if (!match.ok) throw mismatch(match.reason);
+    const left = refundableOf(payment);
+    const seen: RefundRow = {
+      ...refund,
+      amount: match.units < left ? match.units : left,
+      txSignature: transaction.signature,
+      seenAt: ctx.now,
+      blockTime: transaction.blockTimeSeconds === null ? null : transaction.blockTimeSeconds * SECOND,
+    };
+    const change = await planRestated(ctx, payment, [...(payment.refunds ?? []), toRefund(seen)], seen);
+    const writes = [...noteSeen(ctx, seen, transaction.slot), ...change.writes, dropCandidate(ctx.db, payment.id, transaction.signature)];
+    return withAnswer({ ...change, writes }, keep(change.result));
+  });
+}
+
+const toRefund = ({ amount, txSignature, blockTime, seenAt }: RefundRow): Refund => ({
+  units: amount.toString(),
+  txSignature: txSignature!,
+  at: blockTime ?? seenAt!,
+});
+
+/** A payment with other refunds than before, and what follows: access stays taken back while one of them takes it, and is given back without. */
+async function planRestated(ctx: Shard, payment: Payment, refunds: Refund[], about: RefundRow): Promise<Change<Payment>> {
+  const revoking = new Set(await listRevoking(ctx.db, payment.id));
+  if (about.revokesAccess) revoking.add(about.txSignature!);
+  const isRevoked = payment.accessRevokedAt !== null;
+  const accessRevokedAt = refunds.some(({ txSignature }) => revoking.has(txSignature)) ? (payment.accessRevokedAt ?? ctx.now) : null;
+  const after = paymentAfter(ctx, payment, { refunds: refunds.length > 0 ? refunds : null, accessRevokedAt });
+  const told = toRefundResource(payment.asset, toRefund(about));
+  const previous = {
+    refunded: (payment.refunds ?? []).map((refund) => toRefundResource(payment.asset, refund)),
+    ...(isRevoked ? { access_revoked_at: iso(payment.accessRevokedAt!) } : {}),
+  };
+  const event: NewEvent = { ...paymentEvent(ctx, 'payment.refunded', after, previous), beside: { refund: told } };
+  // A payment that the chain dropped carries nothing: its own return tells what it carries again.
+  const membership =
+    after.orphanedAt !== null || isRevoked === (accessRevokedAt !== null)
+      ? unchanged(null)
+      : isRevoked
+        ? await planReinstatement(ctx, after)
+        : await planRevocation(ctx, payment);
+  return { events: [event, ...membership.events], writes: [updatePayment(ctx.db, payment, after), ...membership.writes], result: after };
+}
+
+/** A refund that the chain drops was never paid, and is told so; one that is there after all is told again. */
+export const refundFate: FateFollower = {
+  onFinal: (ctx, _ids, step) => storeStep(ctx, step),
+  onDropped: (ctx, refundId, step) => restate(ctx, refundId as RefundId, step, false),
+  onReturned: (ctx, refundId, step) => restate(ctx, refundId as RefundId, step, true),
+};
+
+const restate = (ctx: Shard, refundId: RefundId, step: FateStep, isThere: boolean) =>
+  transact(ctx, { reload: () => step.isOver() }, async (isOver): Promise<Change<null>> => {
+    if (isOver) return unchanged(null);
+    const refund = await findRefund(ctx.db, refundId);
+    const noted: Change<null> = { events: [], writes: step.writes, result: null };
+    if (!refund) return noted;
+    const payment = await getPayment(ctx, refund.paymentId);
+    if (isNoted(payment, refund.txSignature!) === isThere) return noted;
+    const others = (payment.refunds ?? []).filter(({ txSignature }) => txSignature !== refund.txSignature);
+    const change = await planRestated(ctx, payment, isThere ? [...others, toRefund(refund)] : others, refund);
+    return { events: change.events, writes: [...step.writes, ...change.writes], result: null };
+  });

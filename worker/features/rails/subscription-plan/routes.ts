@@ -1,0 +1,104 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { ProductId } from '#core/ids.ts';
+import { getSale } from '#features/products/product.ts';
+import { prospectOf } from '#features/products/selling/obstacles.ts';
+import type { Scope } from '#platform/context.ts';
+import { commitKept, once } from '#platform/db/once.ts';
+import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
+import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
+import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
+import { idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
+import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
+import { confirmPlan, type PlanView, type PreparedPlan, preparePlan, viewPlan } from './plan.ts';
+import { SubscriptionPlanBody, toPlanResource } from './resource.ts';
+
+const tags = ['Subscriptions'];
+const path = '/access/products/{product_id}/subscription-plan';
+const request = { params: idParam('product_id', idOf<ProductId>()), query: z.object(ModeQuery) };
+const planErrors = ['not_found', 'setup_not_ready', 'rpc_unavailable'] as const;
+
+const view = createRoute({
+  method: 'get',
+  path,
+  operationId: 'getSubscriptionPlan',
+  tags,
+  summary: 'Get the plan of a product',
+  description: 'The plan that buyers of a product with `renewal_mode` `AUTOMATIC` subscribe to, as the chain has it now.',
+  ...merchantRoute('read'),
+  request,
+  responses: { ...ok(SubscriptionPlanBody), ...merchantErrors(...planErrors) },
+});
+
+const prepare = createRoute({
+  method: 'post',
+  path,
+  operationId: 'prepareSubscriptionPlan',
+  tags,
+  summary: 'Publish the plan of a product',
+  description:
+    'The transaction by which your payout wallet publishes the plan of the present price and period. Sign it, send it, and confirm. What ' +
+    'the plan says can never be changed: another price is another plan.',
+  ...idempotentRoute(),
+  request: { ...request, headers: IdempotencyHeader },
+  responses: {
+    ...ok(SubscriptionPlanBody),
+    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', ...planErrors, 'state_conflict'),
+  },
+});
+
+const confirm = createRoute({
+  method: 'post',
+  path: `${path}/confirm`,
+  operationId: 'confirmSubscriptionPlan',
+  tags,
+  summary: 'Confirm a published plan',
+  description:
+    'Reads the plan back from the chain, every field of it. 422 `payment_mismatch` names the field that differs in `meta.reason`; ' +
+    '`not_published` where none is there yet.',
+  ...idempotentRoute(),
+  request: {
+    ...request,
+    headers: IdempotencyHeader,
+    ...jsonBody(z.object({ tx_signature: TxSignature }).openapi('ConfirmSubscriptionPlanRequest')),
+  },
+  responses: {
+    ...ok(SubscriptionPlanBody),
+    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', ...planErrors, 'payment_mismatch'),
+  },
+});
+
+async function soldBySubscription(ctx: Scope, productId: ProductId) {
+  const sale = await getSale(ctx, productId, SUBSCRIPTION_RAIL);
+  return { ...prospectOf(sale), product: sale.product };
+}
+
+const present = (view: PlanView & Partial<PreparedPlan>) => ({ status: 200, body: toPlanResource(view) });
+
+export const subscriptionPlanRoutes = router()
+  .openapi(view, async (c) => {
+    const { scope: ctx } = c.var;
+    const sold = await soldBySubscription(ctx, c.req.valid('param').product_id);
+    return c.json(toPlanResource(await viewPlan(ctx, sold)), 200);
+  })
+  .openapi(prepare, async (c) => {
+    const { scope: ctx } = c.var;
+    const { product_id: productId } = c.req.valid('param');
+    const answer = await once<PreparedPlan>(
+      ctx,
+      await idempotentRequest(c),
+      async (keep) => commitKept(ctx, await preparePlan(ctx, await soldBySubscription(ctx, productId)), keep),
+      present,
+    );
+    return sendStored(c, answer);
+  })
+  .openapi(confirm, async (c) => {
+    const { scope: ctx } = c.var;
+    const { product_id: productId } = c.req.valid('param');
+    const answer = await once<PlanView>(
+      ctx,
+      await idempotentRequest(c, { validated: c.req.valid('json') }),
+      async (keep) => commitKept(ctx, await confirmPlan(ctx, await soldBySubscription(ctx, productId)), keep),
+      present,
+    );
+    return sendStored(c, answer);
+  });

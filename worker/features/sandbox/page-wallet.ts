@@ -1,0 +1,43 @@
+import { base64 } from '#core/encoding.ts';
+import { ApiError, raise } from '#core/errors.ts';
+import { findSession } from '#features/payments/store.ts';
+import { getListing } from '#features/products/product.ts';
+import { inSandbox } from '#platform/chain/scope.ts';
+import { memosOf } from '#platform/chain/simulated-blocks.ts';
+import type { Scope, Shard } from '#platform/context.ts';
+import { keepNothing } from '#platform/db/once.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
+import type { Product } from '#platform/db/tables/products.ts';
+import { svcMemos } from '#solana/transaction.ts';
+import { payPayment, type TestPayment } from './pay.ts';
+import { testWallet } from './wallet.ts';
+
+interface PageWallet {
+  slug: string;
+  /** The name that a browser has made up for its wallet: no merchant's label names the same one. */
+  walletId: string;
+  /** The transaction that the page showed, base64, and what the buyer does with it; null: only the wallet's address is asked for. */
+  shown: { transaction: string; outcome: 'paid' | 'underpaid' } | null;
+}
+
+/**
+ * The test wallet of a sandbox product's page: what `POST /v1/testing/pay` does for programs, for a buyer without a key. It pays the
+ * payment whose memo it was shown, and nothing of another product. 404 for what is sold live, 422 payment_mismatch, and what a test
+ * payment refuses.
+ */
+export async function payAtPage(shard: Shard, { slug, walletId, shown }: PageWallet): Promise<TestPayment> {
+  const { product } = await getListing(shard.db, slug);
+  if (product.livemode) raise('not_found');
+  const scope = inSandbox(shard, product.merchantId, null);
+  const wallet = testWallet(scope, `page:${walletId}`);
+  if (shown === null) return { field: 'tx_signature', value: null, payer: wallet.address };
+  const { id: paymentId } = await findShown(scope, product, shown.transaction);
+  return payPayment(scope, { paymentId, outcome: shown.outcome, wallet }, keepNothing);
+}
+
+async function findShown(scope: Scope, { id: productId }: Product, transaction: string): Promise<Payment> {
+  const [memo] = svcMemos(memosOf(base64.decode(transaction)));
+  const payment = memo === undefined ? undefined : await findSession(scope, memo.slice('svc:'.length));
+  if (payment?.productId !== productId) throw new ApiError('payment_mismatch', { meta: { reason: 'unknown_memo' } });
+  return payment;
+}

@@ -1,0 +1,107 @@
+import { assert } from '#core/errors.ts';
+import { type AccountId, SERVICE_ACCOUNT_ID, type TicketId } from '#core/ids.ts';
+import { DAY, SECOND } from '#core/time.ts';
+import { prepareRefund } from '#features/payments/refunds/refund.ts';
+import { confirmRefund } from '#features/payments/refunds/seen.ts';
+import { SILENT_MS } from '#features/support/close-silent.ts';
+import type { Thread } from '#features/support/resource.ts';
+import { addMessage, openTicket, resolveTicket } from '#features/support/ticket.ts';
+import type { Actor } from '#platform/context.ts';
+import { type Keep, keepNothing, once } from '#platform/db/once.ts';
+import type { EventType } from '#rules/events.ts';
+import { planMerchantSignature, send } from '../wallet.ts';
+import { advanceStep, answerOf, paymentIn } from './actions.ts';
+import { requestOf } from './agent.ts';
+import { done, type ScriptStage, type Step } from './script.ts';
+
+/** A verb that keeps its answer in its own batch: made again, it answers the same, and does nothing. */
+async function keptIn<T>(
+  stage: ScriptStage,
+  key: string,
+  run: (keep: Keep<T>) => Promise<T>,
+  tell: (result: T) => string,
+): Promise<string> {
+  const answer = await once(stage.scope, requestOf(stage, key), run, (result) => ({ status: 200, body: { told: tell(result) } }));
+  return (JSON.parse(answer.body) as { told: string }).told;
+}
+
+/** The merchant pays a buyer back, by the transaction that the API prepares. */
+export const refundSteps: Step[] = [
+  {
+    action: 'refund',
+    run: async (stage) => {
+      const { scope, notes } = stage;
+      const { id: paymentId } = await paymentIn(stage);
+      const run = (keep: Keep<{ transaction: string }>) => prepareRefund(scope, { paymentId, revokesAccess: false, keep });
+      const transaction = await keptIn(stage, 'refund', run, (prepared) => prepared.transaction);
+      const { txSignature, writes } = planMerchantSignature(scope, transaction);
+      assert(txSignature !== null, 'the chain takes a refund that was just prepared');
+      notes.refund = await send(scope, { signature: txSignature, writes });
+      return done('sent');
+    },
+  },
+  {
+    action: 'refund_confirm',
+    run: (stage) =>
+      answerOf(async () => {
+        const { id: paymentId } = await paymentIn(stage);
+        const { status } = await confirmRefund(stage.scope, { paymentId, txSignature: stage.notes.refund!, keep: keepNothing });
+        return status;
+      }),
+    until: ['payment.refunded'],
+  },
+];
+
+const actorOf = (accountId: Actor['accountId'], isStaff: boolean): Actor => ({
+  accountId,
+  keyId: null,
+  livemode: false,
+  permissions: ['read', 'execute'],
+  plan: 'free',
+  isStaff,
+  via: 'jwt',
+  signIn: null,
+});
+const merchantIn = ({ session }: ScriptStage): Actor => actorOf(session.merchantId, false);
+const STAFF = actorOf(SERVICE_ACCOUNT_ID as AccountId, true);
+
+const ticketStep = (action: string, until: EventType[], call: (stage: ScriptStage, keep: Keep<Thread>) => Promise<Thread>): Step => ({
+  action,
+  run: (stage) =>
+    answerOf(async () => {
+      const told = await keptIn(
+        stage,
+        action,
+        (keep: Keep<Thread>) => call(stage, keep),
+        ({ ticket }) => `${ticket.id} ${ticket.status}`,
+      );
+      const [id, status] = told.split(' ');
+      stage.notes.ticket = id!;
+      return status;
+    }),
+  until,
+});
+
+const QUESTION = {
+  subject: 'Where is my payment?',
+  body: 'A buyer says that they have paid.',
+  category: 'payment' as const,
+  paymentId: null,
+  membershipId: null,
+};
+
+const messageStep = (action: string, body: string, writerOf: (stage: ScriptStage) => Actor): Step =>
+  ticketStep(action, ['support.message_added'], (stage, keep) =>
+    addMessage(stage.scope, writerOf(stage), { ticketId: stage.notes.ticket as TicketId, body, keep }),
+  );
+
+/** A ticket from the question to its end, staff's side included. */
+export const ticketSteps: Step[] = [
+  ticketStep('open_ticket', ['support.ticket_created'], (stage, keep) => openTicket(stage.scope, merchantIn(stage), QUESTION, keep)),
+  messageStep('answer_as_staff', 'Which transaction is it?', () => STAFF),
+  messageStep('answer', 'It has arrived by now, thank you.', merchantIn),
+  ticketStep('resolve_as_staff', ['support.ticket_updated'], (stage, keep) =>
+    resolveTicket(stage.scope, STAFF, stage.notes.ticket as TicketId, keep),
+  ),
+  advanceStep(SILENT_MS + DAY + SECOND),
+];

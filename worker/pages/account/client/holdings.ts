@@ -1,0 +1,74 @@
+import { callApi } from '../../browser/call-api.ts';
+import type { Answer } from '../../parts/answer.ts';
+import type { Amount } from '../../parts/text.ts';
+import type { Holdings, ShownKey, ShownProduct } from '../dashboard/machine.ts';
+
+/** What the API answers of an account; only what the page reads. */
+interface AccountAnswer {
+  display_name: string;
+  email: string | null;
+  email_verified: boolean;
+  wallet_address: string | null;
+  tier: string;
+}
+interface ProductPage {
+  items: { product_id: string; name: string; price: Amount; checkout_url: string; status: 'active' | 'archived'; livemode: boolean }[];
+  total: number;
+}
+interface KeyAnswer {
+  id: string;
+  name: string;
+  key_prefix: string;
+  sandbox_mode: boolean;
+  revoked_at: string | null;
+}
+interface IdentityPage {
+  items: { provider: string; email?: string }[];
+}
+export interface MadeKey {
+  key: KeyAnswer;
+  raw_key: string;
+}
+
+export const toShownKey = ({ id, name, key_prefix, sandbox_mode }: KeyAnswer): ShownKey => ({
+  id,
+  name,
+  prefix: key_prefix,
+  isLive: !sandbox_mode,
+});
+
+const toShownProducts = ({ items }: ProductPage): ShownProduct[] =>
+  items.map(({ product_id, name, price, checkout_url, status, livemode }) => ({
+    id: product_id,
+    name,
+    price,
+    checkoutUrl: checkout_url,
+    isActive: status === 'active',
+    isLive: livemode,
+  }));
+
+/** Account, products of both modes, newest first, keys that work, and who else signs the person in: all of it, or the first refusal. */
+export async function readHoldings(token: string): Promise<Answer<Holdings>> {
+  const get = <T>(path: string) => callApi<T>('GET', path, { token });
+  const [account, live, test, keys, identities] = await Promise.all([
+    get<AccountAnswer>('/v1/account/me'),
+    get<ProductPage>('/v1/products'),
+    get<ProductPage>('/v1/products?mode=sandbox'),
+    get<KeyAnswer[]>('/v1/keys'),
+    get<IdentityPage>('/v1/account/identities'),
+  ]);
+  if (!account.ok) return account;
+  if (!live.ok) return live;
+  if (!test.ok) return test;
+  if (!keys.ok) return keys;
+  if (!identities.ok) return identities;
+  const { display_name, email, email_verified, wallet_address, tier } = account.value;
+  const value: Holdings = {
+    account: { name: display_name, email, isVerified: email_verified, wallet: wallet_address, plan: tier },
+    products: [live.value, test.value].flatMap(toShownProducts),
+    productsTotal: live.value.total + test.value.total,
+    keys: keys.value.filter(({ revoked_at }) => revoked_at === null).map(toShownKey),
+    identities: identities.value.items.map(({ provider, email }) => ({ provider, email: email ?? null })),
+  };
+  return { ok: true, value };
+}

@@ -1,0 +1,57 @@
+import type { Child } from 'hono/jsx';
+import { createRoot } from 'hono/jsx/dom/client';
+import type { PageHolder } from '../../browser/page-holder.ts';
+import type { Problem, SayAccount } from '../facts.ts';
+
+/** What was typed into a field of the form that an event is about. */
+export const textIn = ({ target }: Event, name: string): string => String(new FormData(target as HTMLFormElement).get(name) ?? '');
+
+/** Every problem that a state holds, wherever it stands. */
+const problemsOf = (state: object): Problem[] =>
+  Object.entries(state).flatMap(([name, value]) =>
+    name === 'problem'
+      ? value
+        ? [value as Problem]
+        : []
+      : value !== null && typeof value === 'object' && 'problem' in value
+        ? problemsOf(value)
+        : [],
+  );
+
+/** Takes a page over from the server: draws every change, says aloud what went wrong, and moves the focus with the step. */
+export function drawOnChange<State extends { step: string }, News, Effect>(
+  page: PageHolder<State, News, Effect>,
+  panel: HTMLElement,
+  say: SayAccount,
+  view: (state: State, say: SayAccount) => Child,
+): void {
+  const root = createRoot(panel);
+  let drawn: State | null = null;
+  const draw = () => {
+    const before = drawn;
+    const after = page.state;
+    drawn = after;
+    root.render(view(after, say));
+    if (before === null) return;
+    const known = problemsOf(before);
+    const problem = problemsOf(after).find((one) => !known.includes(one));
+    const announcement = document.getElementById('announcement');
+    if (announcement) announcement.textContent = problem ? `${say('problem')}. ${say(problem.key, problem.values)}` : '';
+    if (after.step !== before.step) setTimeout(() => document.getElementById('panel-title')?.focus());
+  };
+  page.onChange(draw);
+  keepTyped(panel, draw);
+}
+
+/** The first drawing puts new fields in the place of those the server sent: what a person has typed by then is kept, and the focus too. */
+function keepTyped(panel: HTMLElement, draw: () => void): void {
+  const isTyped = ({ type, value }: HTMLInputElement) => value !== '' && type !== 'checkbox' && type !== 'radio';
+  const typed = [...panel.querySelectorAll('input')].filter(isTyped).map(({ id, value }) => ({ id, value }));
+  const focusedId = panel.contains(document.activeElement) ? document.activeElement!.id : '';
+  draw();
+  for (const { id, value } of typed) {
+    const field = document.getElementById(id);
+    if (field instanceof HTMLInputElement) field.value = value;
+  }
+  if (focusedId !== '') document.getElementById(focusedId)?.focus();
+}

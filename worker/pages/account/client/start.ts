@@ -1,0 +1,23 @@
+import type { AccountFacts } from '../facts.ts';
+import { startDashboard } from './dashboard.tsx';
+import { startLetterLink } from './letter-link.tsx';
+import { startLogin } from './sign-in.tsx';
+
+function start(facts: AccountFacts, panel: HTMLElement): void {
+  switch (facts.page) {
+    case 'login':
+      startLogin(facts, panel);
+      break;
+    case 'dashboard':
+      startDashboard(facts, panel);
+      break;
+    case 'verify':
+    case 'reset':
+      startLetterLink(facts, panel);
+      break;
+  }
+}
+
+const facts = document.getElementById('facts');
+const panel = document.getElementById('panel');
+if (facts?.textContent && panel) start(JSON.parse(facts.textContent) as AccountFacts, panel);

@@ -1,0 +1,159 @@
+import { Row, ShortAddress, Spinner } from '../../parts/parts.tsx';
+import { formatMoney, plain, plainName } from '../../parts/text.ts';
+import { PageTitle, ProblemNote } from '../parts.tsx';
+import { Identities } from './identities.tsx';
+import { Keys } from './keys.tsx';
+import type { OpenDashboard } from './machine.ts';
+import type { DashboardProps } from './props.ts';
+
+export function Dashboard(props: DashboardProps) {
+  const { state, say, actions } = props;
+  switch (state.step) {
+    case 'loading':
+    case 'leaving':
+      return (
+        <div class="panel step-waiting">
+          <Spinner />
+          <PageTitle>{say('dashboard')}</PageTitle>
+          <p>{say(state.step === 'loading' ? 'loading' : 'oneMoment')}</p>
+        </div>
+      );
+    case 'failed':
+      return (
+        <div class="panel">
+          <PageTitle>{say('dashboard')}</PageTitle>
+          <ProblemNote problem={state.problem} say={say} />
+          <button type="button" class="button" onClick={() => actions?.reload()}>
+            {say('loadAgain')}
+          </button>
+          <SignOut {...props} />
+        </div>
+      );
+    case 'open':
+      return (
+        <div class="panels">
+          <PageTitle>{say('dashboard')}</PageTitle>
+          <Person {...props} state={state} />
+          <Identities {...props} state={state} />
+          <Products {...props} state={state} />
+          <Keys {...props} state={state} />
+          <WayOn {...props} state={state} />
+          <SignOut {...props} />
+        </div>
+      );
+  }
+}
+
+const SignOut = ({ say, actions }: DashboardProps) => (
+  <button type="button" class="plain-button" onClick={() => actions?.signOut()}>
+    {say('signOut')}
+  </button>
+);
+
+/** Who is signed in, on which plan. */
+function Person(props: DashboardProps<OpenDashboard>) {
+  const { say, state } = props;
+  const { account } = state;
+  return (
+    <section class="panel" aria-labelledby="account">
+      <h2 id="account">{say('account')}</h2>
+      <dl class="facts">
+        <Row name={say('name')}>
+          <bdi>{plainName(account.name)}</bdi>
+        </Row>
+        {account.email !== null && (
+          <Row name={say('email')}>
+            <bdi>{plain(account.email)}</bdi>{' '}
+            <span class="quiet">({say(account.isVerified ? 'addressConfirmed' : 'addressUnconfirmed')})</span>
+          </Row>
+        )}
+        {account.wallet !== null && (
+          <Row name={say('wallet')}>
+            <ShortAddress address={account.wallet} />
+          </Row>
+        )}
+        <Row name={say('plan')}>{account.plan}</Row>
+      </dl>
+      {account.email !== null && !account.isVerified && <Unconfirmed {...props} email={account.email} />}
+    </section>
+  );
+}
+
+function Unconfirmed({ say, state, actions, email }: DashboardProps<OpenDashboard> & { email: string }) {
+  const { letter } = state;
+  return (
+    <div class="way">
+      <ProblemNote problem={letter.problem} say={say} />
+      {letter.isSent ? (
+        <p role="status">{say('letterSent', { email: plain(email) })}</p>
+      ) : (
+        <button type="button" class="plain-button" disabled={letter.isBusy} onClick={() => actions?.askLetter()}>
+          {say('askToConfirm')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Products({ facts, say, state }: DashboardProps<OpenDashboard>) {
+  const { products, productsTotal } = state;
+  return (
+    <section class="panel" aria-labelledby="products">
+      <h2 id="products">{say('products')}</h2>
+      {products.length === 0 && <p class="quiet">{say('noProducts')}</p>}
+      <ul class="rows" hidden={products.length === 0}>
+        {products.map((product) => (
+          <li key={product.id}>
+            <span>
+              <bdi>{plainName(product.name)}</bdi>
+              <small class="quiet">
+                {formatMoney(facts.locale, product.price)} · {say(product.isLive ? 'live' : 'test')}
+              </small>
+            </span>
+            {product.isActive ? (
+              <a href={product.checkoutUrl} aria-label={`${say('checkoutPage')}: ${plainName(product.name)}`}>
+                {say('checkoutPage')}
+              </a>
+            ) : (
+              <span class="quiet">{say('notForSale')}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {productsTotal > products.length && (
+        <p class="quiet">{say('someOf', { shown: String(products.length), total: String(productsTotal) })}</p>
+      )}
+    </section>
+  );
+}
+
+/** What a merchant does next: where the reference has it, and which part of the README tells of it. */
+export const NEXT_STEPS = [
+  { key: 'goProduct', href: '/v1/redoc#tag/Products/operation/createProduct', readme: 'Use it' },
+  { key: 'goCheckout', href: '/v1/redoc#tag/Checkout', readme: 'Send buyers to the checkout page' },
+  { key: 'goPerRequest', href: '/v1/redoc#tag/x402', readme: 'Be paid per request' },
+  { key: 'goWebhooks', href: '/v1/redoc#tag/Webhooks', readme: 'Be told: webhooks' },
+  { key: 'goSandbox', href: '/v1/redoc#tag/Sandbox', readme: 'Try it in the sandbox' },
+  { key: 'goReference', href: '/v1/docs', readme: null },
+  { key: 'goMachines', href: '/llms.txt', readme: 'Found by machines' },
+] as const;
+
+const WayOn = ({ say }: DashboardProps<OpenDashboard>) => (
+  <section class="panel" aria-labelledby="way-on">
+    <h2 id="way-on">{say('whereToGo')}</h2>
+    <ul class="rows">
+      {NEXT_STEPS.map(({ key, href, readme }) => (
+        <li key={key}>
+          <span>
+            <a href={href}>{say(key)}</a>
+            {readme !== null && (
+              <small class="quiet">
+                README: <span lang="en">{readme}</span>
+              </small>
+            )}
+          </span>
+        </li>
+      ))}
+    </ul>
+  </section>
+);

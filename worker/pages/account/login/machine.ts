@@ -1,0 +1,164 @@
+/**
+ * The sign-in page as one state machine: `next` is all that ever changes the page. A password passes through it into an effect and is
+ * never part of the state.
+ * @module
+ */
+
+import type { Failure } from '../../parts/answer.ts';
+import type { Session } from '../../parts/session.ts';
+import type { WalletChoice, WalletRefusal } from '../../parts/wallet-choice.ts';
+import { type AccountTextKey, type LoginFacts, type LoginForm, type Problem, problemOf } from '../facts.ts';
+import { problemOfReturn, type Returned } from '../provider-return.ts';
+
+interface FormStep {
+  step: LoginForm;
+  isBusy: boolean;
+  problem: Problem | null;
+}
+type StepState =
+  | FormStep
+  /** The wallet has its window open. */
+  | { step: 'asking'; walletName: string }
+  | { step: 'letterAsked'; email: string }
+  | { step: 'signedIn' };
+
+/** What outlives every step. */
+interface Kept {
+  /** Null until the browser has looked. */
+  wallets: WalletChoice[] | null;
+  /** What the person is waiting for. An answer to an earlier wish changes nothing. */
+  attempt: number;
+  notice: AccountTextKey | null;
+}
+export type LoginState = StepState & Kept;
+export type FormState = FormStep & Kept;
+
+export type LoginNews =
+  | { kind: 'formOpened'; form: LoginForm }
+  | { kind: 'passwordEntered'; email: string; password: string }
+  | { kind: 'accountEntered'; name: string; email: string; password: string }
+  | { kind: 'addressEntered'; email: string }
+  | { kind: 'walletPressed'; walletName: string }
+  | { kind: 'walletsChanged'; wallets: WalletChoice[] }
+  | { kind: 'providerPressed'; provider: string }
+  /** A provider sent the person back to this page. */
+  | { kind: 'returned'; returned: Returned }
+  | { kind: 'signedIn'; attempt: number; session: Session }
+  /** `wrong`: what a refused credential means where it was shown. */
+  | { kind: 'signInRefused'; attempt: number; failure: Failure; wrong: AccountTextKey }
+  | { kind: 'walletRefused'; attempt: number; walletName: string; refusal: WalletRefusal }
+  | { kind: 'letterTaken'; attempt: number; email: string }
+  | { kind: 'sessionNotKept' };
+
+export type LoginEffect =
+  | { kind: 'signIn'; attempt: number; email: string; password: string }
+  | { kind: 'register'; attempt: number; name: string; email: string; password: string }
+  | { kind: 'askLetter'; attempt: number; email: string }
+  | { kind: 'askWallet'; attempt: number; walletName: string }
+  /** `register` makes an account for a person who has none. */
+  | { kind: 'goToProvider'; attempt: number; provider: string; mode: 'login' | 'register' }
+  /** Stores the session and goes where the person wanted to. */
+  | { kind: 'enter'; session: Session };
+
+interface Turn {
+  state: LoginState;
+  effects: LoginEffect[];
+}
+
+const turnTo = (state: LoginState, ...effects: LoginEffect[]): Turn => ({ state, effects });
+
+/** The page in another step. */
+const enter = ({ wallets, attempt, notice }: LoginState, step: StepState, changed: Partial<Kept> = {}) => ({
+  wallets,
+  attempt,
+  notice,
+  ...changed,
+  ...step,
+});
+
+const openForm = (state: LoginState, form: LoginForm, problem: Problem | null = null): Turn =>
+  turnTo(enter(state, { step: form, isBusy: false, problem }, { attempt: state.attempt + 1 }));
+
+export const firstLogin = ({ form, notice }: LoginFacts): LoginState => ({
+  step: form,
+  isBusy: false,
+  problem: null,
+  wallets: null,
+  attempt: 0,
+  notice,
+});
+
+export const isForm = (state: LoginState): state is FormState => 'isBusy' in state;
+
+type Unnumbered<E> = E extends { attempt: number } ? Omit<E, 'attempt'> : never;
+
+/** Sends a form, once: while it is under way a second press does nothing. */
+function submit(state: LoginState, form: LoginForm, effect: Unnumbered<LoginEffect>): Turn {
+  if (!isForm(state) || state.isBusy || state.step !== form) return turnTo(state);
+  const attempt = state.attempt + 1;
+  const busy = enter(state, { step: form, isBusy: true, problem: null }, { attempt, notice: null });
+  return turnTo(busy, { ...effect, attempt } as LoginEffect);
+}
+
+function pressWallet(state: LoginState, walletName: string): Turn {
+  if (state.step !== 'choosing' || state.isBusy) return turnTo(state);
+  const attempt = state.attempt + 1;
+  return turnTo(enter(state, { step: 'asking', walletName }, { attempt, notice: null }), { kind: 'askWallet', attempt, walletName });
+}
+
+function takeReturn(facts: LoginFacts, state: LoginState, returned: Returned): Turn {
+  if (!isForm(state)) return turnTo(state);
+  const { outcome, from } = returned;
+  if (outcome.kind === 'signedIn' && from !== null)
+    return turnTo(enter(state, { step: 'signedIn' }, { attempt: state.attempt + 1 }), { kind: 'enter', session: outcome.session });
+  // Who has no account yet stands before the form that makes one.
+  const isUnknown = outcome.kind === 'refused' && outcome.error === 'account_not_found';
+  return openForm(state, isUnknown ? 'registering' : 'choosing', problemOfReturn(facts, returned));
+}
+
+const BY_REFUSAL: Record<WalletRefusal, AccountTextKey> = {
+  rejected: 'pRejected',
+  network: 'pNetwork',
+  no_account: 'pNoAccount',
+  failed: 'pWallet',
+  unclear: 'pWallet',
+};
+
+const refuseWallet = (facts: LoginFacts, state: LoginState, walletName: string, refusal: WalletRefusal): Turn =>
+  openForm(state, 'choosing', { key: BY_REFUSAL[refusal], values: { wallet: walletName, network: facts.text[facts.network] } });
+
+/** The page after an event, and what is to be done about it. The same state where nothing has changed. */
+export function nextLogin(facts: LoginFacts, state: LoginState, news: LoginNews): Turn {
+  if ('attempt' in news && news.attempt !== state.attempt) return turnTo(state);
+  switch (news.kind) {
+    case 'formOpened':
+      return openForm(state, news.form);
+    case 'passwordEntered':
+      return submit(state, 'choosing', { kind: 'signIn', email: news.email, password: news.password });
+    case 'accountEntered':
+      return submit(state, 'registering', { kind: 'register', name: news.name, email: news.email, password: news.password });
+    case 'addressEntered':
+      return submit(state, 'forgotten', { kind: 'askLetter', email: news.email });
+    case 'walletPressed':
+      return pressWallet(state, news.walletName);
+    case 'providerPressed': {
+      const form = state.step === 'registering' ? 'registering' : 'choosing';
+      return submit(state, form, { kind: 'goToProvider', provider: news.provider, mode: form === 'registering' ? 'register' : 'login' });
+    }
+    case 'returned':
+      return takeReturn(facts, state, news.returned);
+    case 'walletsChanged':
+      return turnTo({ ...state, wallets: news.wallets });
+    case 'signedIn':
+      if (state.step === 'signedIn') return turnTo(state);
+      return turnTo(enter(state, { step: 'signedIn' }), { kind: 'enter', session: news.session });
+    case 'signInRefused':
+      return openForm(state, isForm(state) ? state.step : 'choosing', problemOf(facts, news.failure, news.wrong));
+    case 'walletRefused':
+      return refuseWallet(facts, state, news.walletName, news.refusal);
+    case 'letterTaken':
+      return turnTo(enter(state, { step: 'letterAsked', email: news.email }));
+    case 'sessionNotKept':
+      return openForm(state, 'choosing', { key: 'pStorage' });
+  }
+}

@@ -1,0 +1,112 @@
+import { Mark, Spinner } from '../../parts/parts.tsx';
+import { Field, Form, PageTitle, PasswordField, ProblemNote } from '../parts.tsx';
+import { isForm, type LoginState } from './machine.ts';
+import type { FormProps, LoginProps } from './props.ts';
+import { ByProvider, WAYS } from './ways.tsx';
+
+type LoginAt<Step extends LoginState['step']> = LoginProps<Extract<LoginState, { step: Step }>>;
+
+export function Login(props: LoginProps) {
+  const { state } = props;
+  if (isForm(state)) {
+    const Form = FORMS[state.step];
+    return <Form {...props} state={state} />;
+  }
+  switch (state.step) {
+    case 'asking':
+      return <Asking {...props} state={state} />;
+    case 'letterAsked':
+      return <LetterAsked {...props} state={state} />;
+    case 'signedIn':
+      return <SignedIn {...props} state={state} />;
+  }
+}
+
+const FORMS = { choosing: Choosing, registering: Registering, forgotten: Forgotten };
+
+const Back = ({ say, actions }: LoginProps) => (
+  <button type="button" class="link-button" onClick={() => actions?.open('choosing')}>
+    {say('back')}
+  </button>
+);
+
+function Choosing(props: FormProps) {
+  const { facts, state, say, actions } = props;
+  return (
+    <div class="panel">
+      <PageTitle>{say('signIn')}</PageTitle>
+      {state.notice && <p class="recognised">{say(state.notice)}</p>}
+      <ProblemNote problem={state.problem} say={say} />
+      {facts.ways.map((name) => {
+        const Way = WAYS[name];
+        return <Way key={name} {...props} />;
+      })}
+      <div class="way">
+        <button type="button" class="link-button" disabled={!actions} onClick={() => actions?.open('registering')}>
+          {say('newHere')}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Registering(props: FormProps) {
+  const { facts, state, say, actions } = props;
+  return (
+    <div class="panel">
+      <PageTitle>{say('register')}</PageTitle>
+      <ProblemNote problem={state.problem} say={say} />
+      <Form submit={say('create')} isBusy={state.isBusy} onSubmit={actions?.enterAccount}>
+        <Field name="name" label={say('yourName')} type="text" autocomplete="organization" help={say('yourNameHelp')} />
+        <Field name="email" label={say('email')} type="email" autocomplete="username" />
+        <PasswordField say={say} isNew onShow={actions?.showPassword} />
+      </Form>
+      {facts.ways.includes('provider') && <ByProvider {...props} />}
+      <Back {...props} />
+    </div>
+  );
+}
+
+function Forgotten(props: FormProps) {
+  const { state, say, actions } = props;
+  return (
+    <div class="panel">
+      <PageTitle>{say('forgottenTitle')}</PageTitle>
+      <p>{say('forgottenHelp')}</p>
+      <ProblemNote problem={state.problem} say={say} />
+      <Form submit={say('sendLetter')} isBusy={state.isBusy} onSubmit={actions?.enterAddress}>
+        <Field name="email" label={say('email')} type="email" autocomplete="username" />
+      </Form>
+      <Back {...props} />
+    </div>
+  );
+}
+
+const Asking = (props: LoginAt<'asking'>) => (
+  <div class="panel step-waiting">
+    <Spinner />
+    <PageTitle>{props.say('walletButton', { wallet: props.state.walletName })}</PageTitle>
+    <p>{props.say('walletWaiting', { host: props.facts.host })}</p>
+    <Back {...props} />
+  </div>
+);
+
+const LetterAsked = (props: LoginAt<'letterAsked'>) => (
+  <div class="panel">
+    <Mark kind="done" />
+    <PageTitle>{props.say('letterTitle')}</PageTitle>
+    <p>{props.say('letterHelp', { email: props.state.email })}</p>
+    <p class="quiet">{props.say('letterMissing')}</p>
+    <Back {...props} />
+  </div>
+);
+
+const SignedIn = ({ facts, say }: LoginAt<'signedIn'>) => (
+  <div class="panel step-waiting">
+    <Mark kind="done" />
+    <PageTitle>{say('signedIn')}</PageTitle>
+    <a class="plain-button" href={facts.next}>
+      {say('oneMoment')}
+    </a>
+  </div>
+);

@@ -1,0 +1,39 @@
+/** A page after an event, and what is to be done about it, in this order. */
+interface Turn<State, Effect> {
+  state: State;
+  effects: Effect[];
+}
+
+/** The one state of a page. Only events change it; every change is drawn before its effects begin. */
+export class PageHolder<State, News, Effect> {
+  state: State;
+  readonly #next: (state: State, news: News) => Turn<State, Effect>;
+  readonly #listeners: (() => void)[] = [];
+  #run: (effect: Effect) => void = () => {};
+  #settle: () => void = () => {};
+
+  /** `next` is all that ever changes the state. */
+  constructor(first: State, next: (state: State, news: News) => Turn<State, Effect>) {
+    this.state = first;
+    this.#next = next;
+  }
+
+  /** `settle` runs after every event: what follows from the state alone needs no effect of its own. */
+  connect(run: (effect: Effect) => void, settle: () => void = () => {}): void {
+    this.#run = run;
+    this.#settle = settle;
+  }
+
+  readonly report = (news: News): void => {
+    const { state, effects } = this.#next(this.state, news);
+    const isChanged = state !== this.state;
+    this.state = state;
+    if (isChanged) for (const listener of this.#listeners) listener();
+    for (const effect of effects) this.#run(effect);
+    this.#settle();
+  };
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The wallet of a test product's page, on any deployment: it asks what the buyer does, and the service signs and broadcasts on the
+ * simulated chain, which no other wallet knows. It sends by itself, as a wallet that pays too little would.
+ * @module
+ */
+
+import { fromBase58, toBase64 } from '../../browser/bytes.ts';
+import { keptIn, readFacts, registerOwnWallet } from '../../browser/own-wallet.ts';
+import { newRejection, openWalletDialog, type WalletDialog } from '../../browser/wallet-dialog.ts';
+import { OWN_WALLET_NAMES } from '../../browser/wallets.ts';
+import { type Say, sayIn } from '../../parts/text.ts';
+import type { PageFacts } from '../facts.ts';
+import { payAtPage } from './api.ts';
+
+const ICON =
+  'data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAyOCAyOCI+PHJlY3Qgd2lkdGg9IjI4IiBoZWlnaHQ9IjI4IiByeD0iOCIgZmlsbD0iIzdhNGEwMCIvPjx0ZXh0IHg9IjE0IiB5PSIyMCIgZm9udC1mYW1pbHk9InNhbnMtc2VyaWYiIGZvbnQtc2l6ZT0iMTYiIGZvbnQtd2VpZ2h0PSI3MDAiIGZpbGw9IiNmZmYiIHRleHQtYW5jaG9yPSJtaWRkbGUiPlQ8L3RleHQ+PC9zdmc+';
+
+const readWalletId = (): string =>
+  keptIn('svc:test-wallet', () => {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  });
+
+/** `leave`: the wallet never answers, as where its person walks away. */
+type Deed = 'paid' | 'underpaid' | 'decline' | 'leave';
+
+const dialogIn = (say: Say): WalletDialog<Deed> => ({
+  title: OWN_WALLET_NAMES.test,
+  ask: say('twAsk'),
+  buttons: [
+    ['paid', say('twApprove')],
+    ['underpaid', say('twTooLittle')],
+    ['decline', say('twDecline')],
+    ['leave', say('twLeave')],
+  ],
+  onEscape: 'decline',
+});
+
+/** What the wallet signed and sent; it declines with what wallets throw. Where the service does not answer, its window stays open. */
+const askBuyer = (facts: PageFacts, walletId: string, transaction: Uint8Array): Promise<{ signature: Uint8Array }> =>
+  new Promise((resolve, reject) => {
+    openWalletDialog(dialogIn(sayIn(facts.text)), async (deed) => {
+      if (deed === 'decline') reject(newRejection());
+      if (deed === 'decline' || deed === 'leave') return null;
+      const answer = await payAtPage(facts.slug, walletId, { transaction: toBase64(transaction), outcome: deed });
+      if (!answer.ok) return sayIn(facts.text)(answer.status === 0 ? 'pOffline' : 'pUnknown', { code: answer.code });
+      resolve({ signature: fromBase58(answer.value.tx_signature!)! });
+      return null;
+    });
+  });
+
+function registerTestWallet(facts: PageFacts): void {
+  const walletId = readWalletId();
+  registerOwnWallet({
+    name: OWN_WALLET_NAMES.test,
+    icon: ICON,
+    feature: 'solana:signAndSendTransaction',
+    connect: async () => {
+      const answer = await payAtPage(facts.slug, walletId);
+      if (!answer.ok) throw new Error(answer.code);
+      const { address } = answer.value;
+      return { address, publicKey: fromBase58(address)! };
+    },
+    act: (transaction) => askBuyer(facts, walletId, transaction),
+  });
+}
+
+const facts = readFacts<PageFacts>();
+if (facts?.ownWallet?.kind === 'test') registerTestWallet(facts);

@@ -1,0 +1,32 @@
+import type { Failure } from '../parts/answer.ts';
+
+/** What a seller is told when the proof of a receipt was to be sent: how it ended, and its words. */
+export const PROOF_OUTCOMES = {
+  sent: 'rSent',
+  foreign: 'rSendForeign',
+  ended: 'rSendEnded',
+  often: 'rSendOften',
+  no_mail: 'rSendNoMail',
+  input: 'rSendInput',
+  offline: 'pOffline',
+  later: 'rSendLater',
+} as const;
+type ProofOutcome = keyof typeof PROOF_OUTCOMES;
+
+/** What the page tells the script of its form. */
+export interface ProofFacts {
+  receiptId: string;
+  locale: string;
+  words: Record<ProofOutcome, string>;
+}
+
+const BY_CODE: Record<string, ProofOutcome> = {
+  not_found: 'foreign',
+  invalid_authorization: 'ended',
+  rate_limited: 'often',
+  mail_not_configured: 'no_mail',
+  validation_error: 'input',
+  offline: 'offline',
+};
+
+export const outcomeOf = (answer: { ok: true } | Failure): ProofOutcome => (answer.ok ? 'sent' : (BY_CODE[answer.code] ?? 'later'));

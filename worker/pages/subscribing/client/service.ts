@@ -1,0 +1,156 @@
+import { callApi } from '../../browser/call-api.ts';
+import { newIdempotencyKey } from '../../browser/idempotency-key.ts';
+import type { Answer, Failure } from '../../parts/answer.ts';
+import type { ConsentKind, ManageFacts, SubscribeFacts } from '../facts.ts';
+import type { Progress, SubscribingEffect, SubscribingNews } from '../state.ts';
+
+/** What the public API answers of a subscription that is being made; only what the page reads. */
+interface Subscribing {
+  authorization_id: string;
+  steps: { kind: ConsentKind; transaction?: string }[];
+  problem?: string;
+}
+interface Payment {
+  payment_id: string;
+  status: Progress['status'];
+  failure_code?: string;
+  receipt_id?: string;
+  authorization_id?: string;
+  subscription?: Subscribing;
+  expires_at: string;
+}
+interface Confirmation {
+  payment: Payment;
+  redirect_url?: string;
+}
+interface IdentityWanted {
+  identity: { required: true; provider: string };
+}
+
+type Of<K extends SubscribingEffect['kind']> = Extract<SubscribingEffect, { kind: K }>;
+
+const progressOf = (payment: Payment, redirectUrl: string | null = null): Progress => ({
+  paymentId: payment.payment_id,
+  status: payment.status,
+  failureCode: payment.failure_code ?? null,
+  receiptId: payment.receipt_id ?? null,
+  redirectUrl,
+  authorizationId: payment.subscription?.authorization_id ?? payment.authorization_id ?? null,
+  steps: (payment.subscription?.steps ?? []).map(({ kind, transaction = null }) => ({ kind, transaction })),
+  problem: payment.subscription?.problem ?? null,
+  expiresAt: payment.expires_at,
+});
+
+const refused = (failure: Failure): SubscribingNews => ({ kind: 'refused', failure });
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const readPayment = (paymentId: string): Promise<Answer<Payment>> => callApi<Payment>('GET', `/v1/payments/${paymentId}`);
+const confirm = (paymentId: string, txSignature: string): Promise<Answer<Confirmation>> =>
+  callApi<Confirmation>('POST', '/v1/pay/confirm', { body: { payment_id: paymentId, tx_signature: txSignature } });
+
+/** What the page asks of the service where a buyer subscribes. */
+export class SubscribeService {
+  readonly #facts: SubscribeFacts;
+  #identity: { sessionId: string; provider: string; deepLink: string } | null = null;
+
+  constructor(facts: SubscribeFacts) {
+    this.#facts = facts;
+  }
+
+  async prepare({ account, paymentId }: Of<'prepare'>): Promise<SubscribingNews> {
+    if (paymentId !== null) {
+      const known = await readPayment(paymentId);
+      // One that is over is followed by another; one of another wallet is refused by its own steps.
+      if (known.ok && known.value.status !== 'FAILED') return { kind: 'prepared', progress: progressOf(known.value) };
+    }
+    const { slug, locale, paymentSessionId, handoffToken } = this.#facts;
+    const answer = await callApi<Payment | IdentityWanted>('POST', `/v1/products/p/${encodeURIComponent(slug)}/connect`, {
+      body: {
+        locale,
+        wallet_address: account,
+        ...(paymentSessionId ? { payment_session_id: paymentSessionId } : {}),
+        ...(handoffToken ? { handoff_token: handoffToken } : {}),
+        ...(this.#identity ? { identity_session_id: this.#identity.sessionId } : {}),
+      },
+    });
+    if (!answer.ok) return refused(answer);
+    return 'identity' in answer.value ? this.#askIdentity() : { kind: 'prepared', progress: progressOf(answer.value) };
+  }
+
+  async #askIdentity(): Promise<SubscribingNews> {
+    const isNew = this.#identity === null;
+    if (this.#identity === null) {
+      const opened = await callApi<{ identity_session_id: string; provider: string; deep_link: string }>(
+        'POST',
+        `/v1/products/p/${encodeURIComponent(this.#facts.slug)}/identity`,
+        { body: {} },
+      );
+      if (!opened.ok) return refused(opened);
+      const { identity_session_id: sessionId, provider, deep_link: deepLink } = opened.value;
+      this.#identity = { sessionId, provider, deepLink };
+    }
+    const { provider, deepLink } = this.#identity;
+    return { kind: 'identityWanted', provider, deepLink, isNew };
+  }
+
+  async send({ paymentId, transaction }: Of<'send'>): Promise<SubscribingNews> {
+    if (transaction === null) return { kind: 'sent' };
+    const answer = await callApi('POST', `/v1/payments/${paymentId}/transaction`, { body: { transaction } });
+    return answer.ok ? { kind: 'sent' } : refused(answer);
+  }
+
+  async look({ paymentId, txSignature, asksChain, afterMs }: Of<'look'>): Promise<SubscribingNews> {
+    await wait(afterMs);
+    if (asksChain && txSignature !== null) {
+      const told = await confirm(paymentId, txSignature);
+      if (told.ok && told.value.payment.status === 'CONFIRMED')
+        return { kind: 'progressed', progress: progressOf(told.value.payment, told.value.redirect_url ?? null) };
+    }
+    const answer = await readPayment(paymentId);
+    return answer.ok ? { kind: 'progressed', progress: progressOf(answer.value) } : { kind: 'unanswered' };
+  }
+}
+
+const CONFIRMS_MAX = 8;
+const CONFIRM_AFTER_MS = 2000;
+
+/** What the page asks of the service where a subscriber cancels. */
+export class ManageService {
+  readonly #facts: ManageFacts;
+
+  constructor(facts: ManageFacts) {
+    this.#facts = facts;
+  }
+
+  async prepare({ account }: Of<'prepare'>): Promise<SubscribingNews> {
+    const answer = await callApi<{ transaction: string; effective_at: string }>('POST', this.#path('cancel-intent'), {
+      body: { wallet_address: account },
+    });
+    return answer.ok
+      ? { kind: 'cancelPrepared', transaction: answer.value.transaction, effectiveAt: answer.value.effective_at }
+      : refused(answer);
+  }
+
+  /** The account proves it, and shows it some seconds after the network took the transaction up. */
+  async send({ transaction, txSignature }: Of<'send'>): Promise<SubscribingNews> {
+    let body: object = transaction === null ? { tx_signature: txSignature } : { transaction };
+    for (let tries = 1; ; tries++) {
+      const answer = await callApi<{ cancel?: { effective_at: string } }>('POST', this.#path('cancel-confirm'), {
+        body,
+        idempotencyKey: newIdempotencyKey(),
+      });
+      if (answer.ok) return { kind: 'cancelled', effectiveAt: answer.value.cancel?.effective_at ?? null };
+      if (answer.code !== 'payment_mismatch' || tries === CONFIRMS_MAX) return refused(answer);
+      await wait(CONFIRM_AFTER_MS);
+      body = { tx_signature: txSignature };
+    }
+  }
+
+  look(): Promise<SubscribingNews> {
+    return Promise.resolve({ kind: 'unanswered' });
+  }
+
+  #path(verb: string): string {
+    return `/v1/access/native-subscriptions/${this.#facts.authorizationId}/${verb}`;
+  }
+}

@@ -1,0 +1,46 @@
+import type { TextKey } from '../locales/en.ts';
+import type { SubscribingKey } from '../locales/subscribing/en.ts';
+import type { Amount, Say } from '../parts/text.ts';
+import type { WalletTerms } from '../parts/wallet-choice.ts';
+
+export type AnyKey = TextKey | SubscribingKey;
+export type SayAny = Say<AnyKey>;
+
+interface CommonFacts extends WalletTerms {
+  locale: string;
+  text: Record<AnyKey, string>;
+  price: Amount;
+  /** Days of a period. */
+  periodDays: number;
+  productName: string;
+}
+
+/** The page on which a buyer subscribes. */
+export interface SubscribeFacts extends CommonFacts {
+  page: 'subscribe';
+  slug: string;
+  /** Why there is nothing to subscribe to; null where there is. */
+  obstacle: TextKey | null;
+  paymentSessionId: string | null;
+  handoffToken: string | null;
+  /** The payment that the payment session of the link holds already. */
+  begunId: string | null;
+}
+
+/** The page on which a subscriber sees what runs, and ends it. */
+export interface ManageFacts extends CommonFacts {
+  page: 'manage';
+  authorizationId: string;
+  wallet: string;
+  isCancellable: boolean;
+}
+
+export type SubscribingFacts = SubscribeFacts | ManageFacts;
+
+/** What a wallet is asked for. */
+export type ConsentKind = 'approve' | 'subscribe' | 'resume' | 'revoke' | 'cancel';
+
+export interface Problem {
+  key: AnyKey;
+  values?: Record<string, string>;
+}

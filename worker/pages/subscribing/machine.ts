@@ -1,0 +1,192 @@
+/**
+ * Subscribing and cancelling as one state machine: a wallet is opened, what it is asked for is explained, it signs, and the page waits until the
+ * chain shows it; then the next step, until none is left. It knows no clock, no network and no wallet.
+ * @module
+ */
+
+import type { Problem, SubscribingFacts } from './facts.ts';
+import { problemOfFailure, problemOfWallet } from './problems.ts';
+import {
+  FIRST_SUBSCRIBING,
+  type Kept,
+  type Progress,
+  type Step,
+  type SubscribingEffect,
+  type SubscribingNews,
+  type SubscribingState,
+} from './state.ts';
+
+interface Turn {
+  state: SubscribingState;
+  effects: SubscribingEffect[];
+}
+
+const LOOK_MS = 2000;
+/** A transaction that was not seen for so many looks lands no more. */
+const LOOKS_MAX = 45;
+
+const turnTo = (state: SubscribingState, ...effects: SubscribingEffect[]): Turn => ({ state, effects });
+
+function enter(state: SubscribingState, step: Step, changed: Partial<Kept> = {}): SubscribingState {
+  const { wallets, walletName, account, attempt, paymentId, payer, authorizationId, signed, txSignature } = state;
+  return { wallets, walletName, account, attempt, paymentId, payer, authorizationId, signed, txSignature, ...changed, ...step };
+}
+
+const choose = (state: SubscribingState, problem: Problem | null = null): Turn => turnTo(enter(state, { step: 'choosing', problem }));
+
+/** The page after an event, and what is to be done about it. What is answered too late changes nothing. */
+export function nextSubscribing(facts: SubscribingFacts, state: SubscribingState, news: SubscribingNews): Turn {
+  switch (news.kind) {
+    case 'pageOpened':
+      return news.stored === null ? turnTo(state) : turnTo({ ...state, ...news.stored }, look(news.stored.paymentId, null, false, 0));
+    case 'walletsChanged':
+      return turnTo({ ...state, wallets: news.wallets });
+    case 'walletPressed':
+    case 'continuePressed':
+    case 'backPressed':
+    case 'startAgainPressed':
+    case 'identityFinished':
+      return act(state, news);
+    case 'walletOpened':
+      return state.step === 'opening' && news.attempt === state.attempt ? prepare(state, news.account) : turnTo(state);
+    case 'walletRefused': {
+      const isAsked = state.step === 'opening' || state.step === 'asking';
+      return isAsked && news.attempt === state.attempt
+        ? choose(state, problemOfWallet(facts, news.refusal, state.walletName))
+        : turnTo(state);
+    }
+    case 'signed': {
+      if (state.step !== 'asking' || news.attempt !== state.attempt) return turnTo(state);
+      const { transaction, txSignature } = news;
+      const sending = enter(state, { step: 'sending', consent: state.consent }, { txSignature });
+      return turnTo(sending, { kind: 'send', paymentId: state.paymentId, transaction, txSignature });
+    }
+    case 'identityWanted':
+    case 'prepared':
+    case 'cancelPrepared':
+      return state.step === 'preparing' ? explain(facts, state, news) : turnTo(state);
+    case 'refused':
+      return state.step === 'preparing' || state.step === 'sending' ? choose(state, problemOfFailure(facts, news.failure)) : turnTo(state);
+    case 'sent': {
+      if (state.step !== 'sending' || state.paymentId === null) return turnTo(state);
+      const { consent, paymentId, txSignature, signed } = state;
+      return turnTo(enter(state, { step: 'landing', consent, looks: 0 }, { signed: signed + 1 }), look(paymentId, txSignature, false));
+    }
+    case 'cancelled':
+      return turnTo(enter(state, { step: 'done', receiptId: null, redirectUrl: null, effectiveAt: news.effectiveAt }));
+    case 'progressed':
+      return follow(facts, state, news.progress);
+    case 'unanswered':
+      return lookAgain(state);
+  }
+}
+
+type Of<K extends SubscribingNews['kind']> = Extract<SubscribingNews, { kind: K }>;
+type Deed = Of<'walletPressed' | 'continuePressed' | 'backPressed' | 'startAgainPressed' | 'identityFinished'>;
+
+/** What the person does. */
+function act(state: SubscribingState, deed: Deed): Turn {
+  const attempt = state.attempt + 1;
+  switch (deed.kind) {
+    case 'walletPressed': {
+      if (state.step !== 'choosing') return turnTo(state);
+      const { walletName } = deed;
+      return turnTo(enter(state, { step: 'opening' }, { walletName, attempt }), { kind: 'openWallet', attempt, walletName });
+    }
+    case 'continuePressed': {
+      if (state.step !== 'explaining') return turnTo(state);
+      const { consent } = state;
+      return turnTo(enter(state, { step: 'asking', consent }), { kind: 'ask', attempt: state.attempt, transaction: consent.transaction });
+    }
+    case 'backPressed':
+      return ['explaining', 'asking', 'opening', 'identity'].includes(state.step) ? choose({ ...state, attempt }) : turnTo(state);
+    case 'startAgainPressed':
+      return state.step === 'failed' ? turnTo({ ...FIRST_SUBSCRIBING, wallets: state.wallets, attempt }) : turnTo(state);
+    case 'identityFinished':
+      return state.step === 'identity' ? prepare(state, state.account) : turnTo(state);
+  }
+}
+
+/** What is to be signed, in words, before the wallet opens; or what has to come first. */
+function explain(facts: SubscribingFacts, state: SubscribingState, news: Of<'identityWanted' | 'prepared' | 'cancelPrepared'>): Turn {
+  switch (news.kind) {
+    case 'identityWanted': {
+      const { provider, deepLink, isNew } = news;
+      const problem = isNew ? null : ({ key: 'identityNotYet', values: { provider } } as const);
+      return turnTo(enter(state, { step: 'identity', provider, deepLink, problem }));
+    }
+    case 'prepared':
+      return follow(facts, state, news.progress);
+    case 'cancelPrepared': {
+      const consent = { kind: 'cancel', transaction: news.transaction, step: 1, steps: 1 } as const;
+      return turnTo(enter(state, { step: 'explaining', consent, effectiveAt: news.effectiveAt }));
+    }
+  }
+}
+
+const look = (paymentId: string, txSignature: string | null, asksChain: boolean, afterMs = LOOK_MS): SubscribingEffect => ({
+  kind: 'look',
+  paymentId,
+  txSignature,
+  asksChain,
+  afterMs,
+});
+
+const prepare = (state: SubscribingState, account: string): Turn =>
+  turnTo(enter(state, { step: 'preparing' }, { account }), {
+    kind: 'prepare',
+    account,
+    paymentId: state.payer === account ? state.paymentId : null,
+  });
+
+/** Goes on from what the service says: to its end, to the next signature, or on with waiting. */
+function follow(facts: SubscribingFacts, state: SubscribingState, progress: Progress): Turn {
+  const { paymentId, authorizationId, status } = progress;
+  const payer = state.step === 'preparing' ? state.account : state.payer;
+  const known = { paymentId, payer, authorizationId: authorizationId ?? state.authorizationId };
+  if (status === 'CONFIRMED') {
+    const { receiptId, redirectUrl } = progress;
+    const done = enter(state, { step: 'done', receiptId, redirectUrl, effectiveAt: null }, known);
+    return turnTo(done, { kind: 'store', stored: null });
+  }
+  if (status === 'FAILED') return end(state, progress, known);
+  const stored = { kind: 'store', stored: { paymentId, payer } } as const;
+  if (progress.problem !== null) {
+    if (state.step === 'landing' || state.step === 'collecting') return lookAgain(state);
+    const turn = choose({ ...state, ...known }, problemOfFailure(facts, { code: progress.problem, meta: {} }));
+    return { ...turn, effects: [...turn.effects, stored] };
+  }
+  const [next] = progress.steps;
+  if (next === undefined) return collect(state, progress, known);
+  const isPrepared = state.step === 'preparing' || state.step === 'landing' || state.step === 'collecting';
+  // A page that was opened again: the wallet has to be chosen first.
+  if (!isPrepared || state.account === '') return turnTo({ ...state, ...known }, stored);
+  const isLanding = state.step === 'landing' && state.consent.kind === next.kind && state.looks < LOOKS_MAX;
+  if (isLanding || next.transaction === null) return lookAgain(state);
+  const steps = state.signed + progress.steps.length;
+  const consent = { kind: next.kind, transaction: next.transaction, step: state.signed + 1, steps };
+  return turnTo(enter(state, { step: 'explaining', consent, effectiveAt: null }, known), stored);
+}
+
+/** What was left behind by an earlier visit is forgotten; what ended before the eyes of the buyer is told. */
+function end(state: SubscribingState, { failureCode }: Progress, known: Partial<Kept>): Turn {
+  const forget = { kind: 'store', stored: null } as const;
+  const isCollection = failureCode === 'collection_failed';
+  if (state.step === 'choosing' && !isCollection) return turnTo({ ...state, paymentId: null, payer: null }, forget);
+  return turnTo(enter(state, { step: 'failed', isCollection }, { ...known, paymentId: null }), forget);
+}
+
+function collect(state: SubscribingState, { paymentId, expiresAt }: Progress, known: Partial<Kept>): Turn {
+  const looks = state.step === 'collecting' ? state.looks + 1 : 0;
+  const collecting = enter(state, { step: 'collecting', looks, expiresAt }, known);
+  return turnTo(collecting, look(paymentId, state.txSignature, true, looks === 0 ? 0 : LOOK_MS));
+}
+
+function lookAgain(state: SubscribingState): Turn {
+  if (state.paymentId === null || (state.step !== 'landing' && state.step !== 'collecting')) return turnTo(state);
+  const { paymentId, txSignature, looks } = state;
+  return turnTo({ ...state, looks: looks + 1 }, look(paymentId, txSignature, state.step === 'collecting'));
+}
+
+/** After so many looks a buyer is told what may be the matter. */
+export const isSlow = ({ looks }: { looks: number }): boolean => looks > 8;

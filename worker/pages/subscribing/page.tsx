@@ -1,0 +1,115 @@
+import { toMoneyResource } from '#core/money.ts';
+import { iso } from '#core/time.ts';
+import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
+import { PAGE_ASSETS } from '../assets.ts';
+import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
+import { loadSubscribingWords } from '../locales/dictionaries.ts';
+import type { SubscribingKey } from '../locales/subscribing/en.ts';
+import { Address, Row, ShortAddress, TestMoney } from '../parts/parts.tsx';
+import { formatInstant, formatMoney, plainName, sayIn } from '../parts/text.ts';
+import type { ManageFacts, SayAny, SubscribingFacts } from './facts.ts';
+import { FIRST_SUBSCRIBING } from './state.ts';
+import { SubscribingPanel, termsOf } from './view.tsx';
+
+/** All words of the page, in its language. */
+export const wordsOf = async ({ locale, text }: PageContext): Promise<SubscribingFacts['text']> => ({
+  ...text,
+  ...(await loadSubscribingWords(locale)),
+});
+
+/** The panel as the server renders it; the browser takes over the same component. */
+export function Panel({ facts, page }: { facts: SubscribingFacts; page: PageContext }) {
+  return (
+    <>
+      <p class="hidden" role="status" aria-live="polite" id="announcement" />
+      <div id="panel">
+        <SubscribingPanel facts={facts} state={FIRST_SUBSCRIBING} say={sayIn(facts.text)} />
+      </div>
+      <noscript>
+        <p class="notice">{page.say('needsScript')}</p>
+      </noscript>
+    </>
+  );
+}
+
+const STATUS_WORDS: Record<AuthorizationStatus, SubscribingKey> = {
+  pending: 'mPending',
+  active: 'mActive',
+  past_due: 'mPastDue',
+  cancel_requested: 'mCancelRequested',
+  cancelled: 'mCancelled',
+  requires_reapproval: 'mReapproval',
+  expired: 'mExpired',
+};
+/** Something on the chain may still be ended by its wallet. */
+const CANCELLABLE: AuthorizationStatus[] = ['pending', 'active', 'past_due', 'requires_reapproval', 'expired'];
+
+const HOURS_A_DAY = 24;
+
+/** `/s/{authorization_id}`: what a subscriber has agreed to, what comes next, and how their wallet ends it. */
+export async function sendSubscription(page: PageContext, row: AuthorizationRow): Promise<Response> {
+  const { config } = page.c.var.ctx;
+  const facts: ManageFacts = {
+    page: 'manage',
+    authorizationId: row.id,
+    wallet: row.subscriberWallet,
+    isCancellable: CANCELLABLE.includes(row.status),
+    price: toMoneyResource({ asset: 'USDC', units: row.amount }),
+    periodDays: row.periodHours / HOURS_A_DAY,
+    productName: plainName(row.terms.productName),
+    network: config.NETWORK,
+    ownWallet: row.livemode ? demoWalletOf(config) : null,
+    locale: page.locale,
+    text: await wordsOf(page),
+  };
+  const say = sayIn(facts.text);
+  const { scripts, alsoConnectTo } = ownWalletParts(facts.ownWallet);
+  return sendPage(
+    page,
+    {
+      title: `${say('mTitle')} · ${facts.productName}`,
+      layout: 'narrow',
+      scripts: [...scripts, PAGE_ASSETS.subscribing],
+      facts,
+      alsoConnectTo,
+      isUnframed: true,
+    },
+    <main class="pay subscription">
+      <section class="about" aria-labelledby="subscription">
+        <h1 id="subscription">{say('mTitle')}</h1>
+        <Standing row={row} facts={facts} say={say} />
+      </section>
+      {facts.isCancellable && <Panel facts={facts} page={page} />}
+    </main>,
+  );
+}
+
+function Standing({ row, facts, say }: { row: AuthorizationRow; facts: ManageFacts; say: SayAny }) {
+  const { locale, network } = facts;
+  const isRenewing = row.status === 'active' || row.status === 'past_due';
+  const next = isRenewing ? (row.paidThrough ?? row.nextAttemptAt) : null;
+  return (
+    <>
+      <p role="status">{say(STATUS_WORDS[row.status], { price: formatMoney(locale, facts.price) })}</p>
+      <dl class="facts">
+        <Row name={facts.productName}>
+          {say('mEvery', termsOf(facts))} {network === 'devnet' && <TestMoney say={say} />}
+        </Row>
+        <Row name={say('mNext')}>{next === null ? say('mNone') : formatInstant(locale, iso(next), 'UTC')}</Row>
+        {row.paidThrough !== null && <Row name={say('mPaidThrough')}>{formatInstant(locale, iso(row.paidThrough), 'UTC')}</Row>}
+        <Row name={say('wallet')}>
+          <Address address={row.subscriberWallet} />
+        </Row>
+        <Row name={say('mPaidTo')}>
+          <ShortAddress address={row.recipientWallet} />
+        </Row>
+      </dl>
+      {row.status === 'requires_reapproval' && (
+        <a class="button" href={`/p/${row.slug}`}>
+          {say('mReapprove')}
+        </a>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,226 @@
+import { Mark, Spinner, Title } from '../parts/parts.tsx';
+import { formatInstant, formatMoney, formatPeriod, formatTime } from '../parts/text.ts';
+import type { AnyKey, ConsentKind, Problem, SayAny, SubscribingFacts } from './facts.ts';
+import { isSlow } from './machine.ts';
+import type { StateAt, SubscribingState } from './state.ts';
+
+/** What a person does on the page. */
+export interface SubscribingActions {
+  choose(walletName: string): void;
+  goOn(): void;
+  back(): void;
+  startAgain(): void;
+  finishIdentity(): void;
+}
+
+export interface SubscribingProps<State extends SubscribingState = SubscribingState> {
+  facts: SubscribingFacts;
+  state: State;
+  say: SayAny;
+  /** Absent on the server: nothing can be done before the browser is there. */
+  actions?: SubscribingActions;
+}
+
+/** The price and the period, as every sentence of the page has them. */
+export const termsOf = ({ locale, price, periodDays }: SubscribingFacts): Record<string, string> => ({
+  price: formatMoney(locale, price),
+  period: formatPeriod(locale, periodDays, 'day'),
+});
+
+export const SubscribingPanel = (props: SubscribingProps) => (
+  <div class={`panel step-${props.state.step}`}>
+    <StepView {...props} />
+  </div>
+);
+
+function StepView({ state, ...props }: SubscribingProps) {
+  const { facts, say } = props;
+  switch (state.step) {
+    case 'choosing':
+      return <Choice {...props} state={state} />;
+    case 'opening':
+      return <Busy {...props} title="connecting" help="connectingHelp" wallet={state.walletName} hasBack />;
+    case 'preparing':
+      return <Busy {...props} title="sPreparing" help="sPreparingHelp" />;
+    case 'identity':
+      return <Identity {...props} state={state} />;
+    case 'explaining':
+      return <Explained {...props} state={state} />;
+    case 'asking':
+      return <Busy {...props} title="sAsking" help="sAskingHelp" wallet={state.walletName} hasBack />;
+    case 'sending':
+    case 'landing':
+      return <Busy {...props} title="sSending" help="sSendingHelp" />;
+    case 'collecting': {
+      const values = { ...termsOf(facts), time: formatTime(facts.locale, state.expiresAt) };
+      return <Busy {...props} title="sCollecting" help={isSlow(state) ? 'sCollectingLong' : 'sCollectingHelp'} values={values} />;
+    }
+    case 'done':
+      return <Done {...props} state={state} />;
+    case 'failed':
+      return (
+        <>
+          <Mark kind="failed" />
+          <Title>{say('sFailed')}</Title>
+          <p>{say(state.isCollection ? 'sFailedCollection' : 'sFailedExpired')}</p>
+          {state.isCollection && state.authorizationId !== null && (
+            <a class="button" href={`/s/${state.authorizationId}`}>
+              {say('sTakeBack')}
+            </a>
+          )}
+          <button type="button" class="plain-button" onClick={() => props.actions?.startAgain()}>
+            {say('startAgain')}
+          </button>
+        </>
+      );
+  }
+}
+
+export const ProblemNote = ({ problem, say }: { problem: Problem | null; say: SayAny }) =>
+  problem ? (
+    <div class="problem">
+      <strong>{say('problem')}</strong>
+      <p>{say(problem.key, problem.values)}</p>
+    </div>
+  ) : null;
+
+function Choice({ facts, state, say, actions }: SubscribingProps<StateAt<'choosing'>>) {
+  const isManage = facts.page === 'manage';
+  if (facts.page === 'subscribe' && facts.obstacle !== null)
+    return (
+      <div class="notice">
+        <Title>{say('unavailable')}</Title>
+        <p>{say(facts.obstacle)}</p>
+      </div>
+    );
+  return (
+    <>
+      <Title>{say(isManage ? 'mCancel' : 'sChoose')}</Title>
+      <p>{isManage ? say('mCancelHelp') : say('sTerms', termsOf(facts))}</p>
+      <ProblemNote problem={state.problem} say={say} />
+      <section class="way" aria-label={say('onThisDevice')}>
+        {state.wallets === null && <p class="quiet needs-script">{say('lookingForWallets')}</p>}
+        {state.wallets?.length === 0 && (
+          <div class="no-wallet">
+            <p>{say('noWallet')}</p>
+          </div>
+        )}
+        {state.wallets !== null && state.wallets.length > 0 && (
+          <ul class="wallets">
+            {state.wallets.map((wallet) => (
+              <li key={wallet.name}>
+                <button
+                  type="button"
+                  class={`wallet${wallet.isOwn ? ' wallet-own' : ''}`}
+                  aria-disabled={wallet.isUsable ? undefined : 'true'}
+                  onClick={() => actions?.choose(wallet.name)}
+                >
+                  {wallet.icon && <img src={wallet.icon} alt="" width="28" height="28" />}
+                  <span class="wallet-name">{say(isManage ? 'mWith' : 'sWith', { wallet: wallet.name })}</span>
+                  {!wallet.isUsable && <span class="tag">{say('wrongNetworkTag', { network: say(facts.network) })}</span>}
+                </button>
+                {wallet.isOwn && <p class="own-note">{say('demoWallet')}</p>}
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+    </>
+  );
+}
+
+interface BusyTerms {
+  title: AnyKey;
+  help: AnyKey;
+  wallet?: string;
+  values?: Record<string, string>;
+  hasBack?: boolean;
+}
+
+function Busy({ say, actions, title, help, wallet = '', values = {}, hasBack = false }: Omit<SubscribingProps, 'state'> & BusyTerms) {
+  return (
+    <>
+      <Spinner />
+      <Title>{say(title, { wallet })}</Title>
+      <p>{say(help, { wallet, ...values })}</p>
+      {hasBack && (
+        <button type="button" class="plain-button" onClick={() => actions?.back()}>
+          {say('back')}
+        </button>
+      )}
+    </>
+  );
+}
+
+const WORDS: Record<ConsentKind, { title: AnyKey; help: AnyKey }> = {
+  approve: { title: 'sApprove', help: 'sApproveHelp' },
+  subscribe: { title: 'sSubscribe', help: 'sSubscribeHelp' },
+  resume: { title: 'sResume', help: 'sResumeHelp' },
+  revoke: { title: 'sRevoke', help: 'sRevokeHelp' },
+  cancel: { title: 'mExplain', help: 'mExplainHelp' },
+};
+
+/** What the wallet is about to show, in words, before it opens. */
+function Explained({ facts, state, say, actions }: SubscribingProps<StateAt<'explaining'>>) {
+  const { consent, effectiveAt, walletName } = state;
+  const { title, help } = WORDS[consent.kind];
+  const time = effectiveAt === null ? '' : formatInstant(facts.locale, effectiveAt);
+  return (
+    <>
+      {consent.steps > 1 && <p class="quiet">{say('sStepOf', { step: String(consent.step), steps: String(consent.steps) })}</p>}
+      <Title>{say(title)}</Title>
+      <p>{say(help, { ...termsOf(facts), time })}</p>
+      <button type="button" class="button" onClick={() => actions?.goOn()}>
+        {say('sContinue', { wallet: walletName })}
+      </button>
+      <button type="button" class="plain-button" onClick={() => actions?.back()}>
+        {say('back')}
+      </button>
+    </>
+  );
+}
+
+function Identity({ state, say, actions }: SubscribingProps<StateAt<'identity'>>) {
+  const { provider, deepLink } = state;
+  return (
+    <>
+      <Title>{say('identity')}</Title>
+      <p>{say('identityHelp', { provider })}</p>
+      <ProblemNote problem={state.problem} say={say} />
+      <a class="button" href={deepLink} target="_blank" rel="noopener noreferrer">
+        {say('identityOpen', { provider })}
+      </a>
+      <button type="button" class="plain-button" onClick={() => actions?.finishIdentity()}>
+        {say('identityDone')}
+      </button>
+    </>
+  );
+}
+
+function Done({ facts, state, say }: SubscribingProps<StateAt<'done'>>) {
+  const { effectiveAt, receiptId, redirectUrl, authorizationId } = state;
+  const isManage = facts.page === 'manage';
+  const time = effectiveAt === null ? '' : formatInstant(facts.locale, effectiveAt);
+  return (
+    <>
+      <Mark kind="done" />
+      <Title>{say(isManage ? 'mDone' : 'sDone')}</Title>
+      <p>{isManage ? (effectiveAt === null ? say('mCancelled') : say('mDoneHelp', { time })) : say('sDoneHelp', termsOf(facts))}</p>
+      {redirectUrl !== null && (
+        <a class="button" href={redirectUrl}>
+          {say('continueTo', { host: new URL(redirectUrl).host })}
+        </a>
+      )}
+      {receiptId !== null && (
+        <a class={redirectUrl === null ? 'button' : 'plain-button'} href={`/r/${receiptId}`}>
+          {say('receipt')}
+        </a>
+      )}
+      {!isManage && authorizationId !== null && (
+        <a class="plain-button" href={`/s/${authorizationId}`}>
+          {say('sManage')}
+        </a>
+      )}
+    </>
+  );
+}

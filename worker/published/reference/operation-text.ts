@@ -1,0 +1,111 @@
+/**
+ * One operation as Markdown, for a language model or a person who wants that call and nothing else. All of it is taken from the
+ * published document.
+ * @module
+ */
+
+import type { PublishedDocument, PublishedOperation } from '../discovery.ts';
+import { resolved, type SampleSchema, type Schemas, sampleOf } from './sample.ts';
+
+interface Content {
+  content?: Record<string, { schema?: SampleSchema; example?: unknown; examples?: Record<string, unknown> }>;
+}
+interface Operation extends PublishedOperation {
+  security?: Record<string, string[]>[];
+  parameters?: { name: string; in: string; required?: boolean; description?: string; schema?: SampleSchema }[];
+  requestBody?: Content & { required?: boolean };
+  responses: Record<string, Content & { description?: string }>;
+}
+interface Called {
+  method: string;
+  path: string;
+  operation: PublishedOperation;
+}
+
+const CREDENTIALS: Record<string, { words: string; header: string }> = {
+  apiKey: { words: 'a key in `X-Svc-Key`', header: 'x-svc-key: $KEY' },
+  bearer: { words: 'the token of a sign-in in `Authorization: Bearer …`', header: 'authorization: Bearer $TOKEN' },
+  setupSecret: { words: 'the secret of an agent’s setup in `X-Svc-Setup-Secret`', header: 'x-svc-setup-secret: $SECRET' },
+  connectorSecret: { words: 'the secret of the connector in `X-Svc-Connector-Secret`', header: 'x-svc-connector-secret: $SECRET' },
+};
+
+const schemasOf = (document: PublishedDocument): Schemas => (document as { components?: { schemas?: Schemas } }).components?.schemas ?? {};
+
+export function operationText(document: PublishedDocument, { method, path, operation: published }: Called, baseUrl: string): string {
+  const operation = published as Operation;
+  const schemas = schemasOf(document);
+  const { schema: body, example } = operation.requestBody?.content?.['application/json'] ?? {};
+  const [status, success] = Object.entries(operation.responses).find(([code]) => code < '400') ?? [];
+  const answer = success?.content?.['application/json']?.schema;
+  return [
+    `# ${operation.summary ?? operation.operationId}`,
+    '',
+    `\`${method} ${path}\``,
+    '',
+    operation.description ?? '',
+    '',
+    credentialsOf(operation),
+    '',
+    ...listed('Parameters', (operation.parameters ?? []).map(parameterLine)),
+    ...(body ? listed('Body', fieldLines(body, schemas)) : []),
+    '## Example',
+    '',
+    '```sh',
+    commandOf({ method, path, operation: published }, body && (example ?? sampleOf(body, schemas)), baseUrl),
+    '```',
+    '',
+    ...(status ? [`Answers ${status}${success?.description ? `: ${success.description}` : ''}.`, ''] : []),
+    ...(answer
+      ? ['```json', JSON.stringify(sampleOf(answer, schemas), null, 2), '```', '', ...listed('Answer', fieldLines(answer, schemas))]
+      : []),
+    ...listed('Errors', errorLines(operation, baseUrl)),
+  ].join('\n');
+}
+
+const listed = (title: string, lines: string[]): string[] => (lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']);
+
+function credentialsOf({ security = [] }: Operation): string {
+  const ways = security.map((scheme) => Object.keys(scheme)[0]);
+  const words = ways.flatMap((way) => (way && CREDENTIALS[way] ? [CREDENTIALS[way].words] : []));
+  if (words.length === 0) return ways.some(Boolean) ? 'Signed by its sender.' : 'Needs no credential.';
+  return `Takes ${words.join(', or ')}${ways.includes(undefined) ? ', or nothing' : ''}.`;
+}
+
+const parameterLine = ({ name, in: place, required, description = '' }: NonNullable<Operation['parameters']>[number]): string =>
+  `- \`${name}\` (${place}${required ? ', required' : ''}): ${description}`;
+
+function fieldLines(schema: SampleSchema, schemas: Schemas): string[] {
+  const { properties = {}, required = [], anyOf, items } = resolved(schema, schemas);
+  if (items) return fieldLines(items, schemas);
+  if (anyOf) return fieldLines(anyOf[0]!, schemas);
+  return Object.entries(properties).map(([name, field]) => {
+    const words = field.description ?? resolved(field, schemas).description ?? '';
+    return `- \`${name}\`${required.includes(name) ? '' : ' (optional)'}: ${words}`;
+  });
+}
+
+function commandOf({ method, path, operation }: Called, body: unknown, baseUrl: string): string {
+  const { security = [], parameters = [] } = operation as Operation;
+  const [way] = security.flatMap((scheme) => Object.keys(scheme));
+  const isIdempotent = parameters.some(
+    ({ name, in: place, required }) => place === 'header' && name.toLowerCase() === 'idempotency-key' && required,
+  );
+  const headers = [
+    ...(way && CREDENTIALS[way] ? [CREDENTIALS[way].header] : []),
+    ...(isIdempotent ? ['idempotency-key: $(uuidgen)'] : []),
+    ...(body === undefined ? [] : ['content-type: application/json']),
+  ];
+  return [
+    `curl -sS --fail-with-body ${method === 'GET' ? '' : `-X ${method} `}'${baseUrl}${path}'`,
+    ...headers.map((header) => `  -H "${header}"`),
+    ...(body === undefined ? [] : [`  -d '${JSON.stringify(body)}'`]),
+  ].join(' \\\n');
+}
+
+function errorLines({ responses }: Operation, baseUrl: string): string[] {
+  return Object.entries(responses).flatMap(([status, { content }]) =>
+    status < '400'
+      ? []
+      : Object.keys(content?.['application/json']?.examples ?? {}).map((code) => `- ${status} [${code}](${baseUrl}/docs/errors/${code})`),
+  );
+}

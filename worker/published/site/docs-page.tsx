@@ -1,0 +1,78 @@
+import type { Context } from 'hono';
+import type { AppEnv } from '#platform/http/openapi.ts';
+import { openPage, sendPage } from '../../pages/document.tsx';
+import { firstSale, mayEnter } from './guide.ts';
+
+const TITLE = 'Documentation';
+
+/** `GET /docs`: where a person who integrates begins, and where everything else is. */
+export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
+  const page = await openPage(c, 'en');
+  const { baseUrl } = c.var.ctx;
+  return sendPage(
+    page,
+    { title: TITLE, layout: 'plain', isSite: true },
+    <main class="prose">
+      <h1>{TITLE}</h1>
+      <ul>
+        <li>
+          <a href="/v1/docs">API reference</a>, with requests to send from the page; <a href="/v1/redoc">the same to be read</a>; the{' '}
+          <a href="/v1/openapi.json">OpenAPI 3.1 document</a> itself
+        </li>
+        <li>
+          <a href="/docs/errors">Every error code</a>: what happened, why, and what to do
+        </li>
+        <li>
+          <a href="/llms.txt">llms.txt</a> and <a href="/llms-full.txt">llms-full.txt</a> for language models; each operation by itself as
+          Markdown, as <a href="/v1/docs/createProduct.md">/v1/docs/createProduct.md</a>
+        </li>
+      </ul>
+      <FirstSale baseUrl={baseUrl} />
+      <h2 id="who-calls">Who calls</h2>
+      <p>
+        Your server shows a key in <code>X-Svc-Key</code>; <code>svc_live_…</code> acts on real money, <code>svc_test_…</code> on the
+        sandbox, where a simulated chain pays. A person shows the token of a sign-in as <code>Authorization: Bearer …</code>. A key is shown
+        once, when it is made.
+      </p>
+      <h2 id="twice">Sending twice</h2>
+      <p>
+        Put an <code>Idempotency-Key</code> of your own on every write. The same request with the same key is done once, and gets the same
+        answer again. Repeat what says <code>retryable: true</code>.
+      </p>
+      <Agents />
+    </main>,
+  );
+}
+
+const FirstSale = ({ baseUrl }: { baseUrl: string }) => (
+  <>
+    <h2 id="first-sale">Your first sale</h2>
+    <p>
+      Put your own wallet in the second line, then paste the whole block into a shell. Its last line is the address of your checkout page.
+    </p>
+    <pre>
+      <code>{firstSale(baseUrl)}</code>
+    </pre>
+    <p>
+      Open that page and pay: on a machine that runs <code>npm run dev</code> a demo wallet is there. Then ask whether the buyer may enter,
+      or have it told to you by a webhook (<code>POST /v1/webhooks/endpoints</code>):
+    </p>
+    <pre>
+      <code>{mayEnter(baseUrl)}</code>
+    </pre>
+  </>
+);
+
+const Agents = () => (
+  <>
+    <h2 id="agents">Selling to agents, being one</h2>
+    <p>
+      Before the work, call <code>POST /v1/access/entitlements/consume</code>. If it says <code>entitlement_missing</code>, answer your
+      caller 402 with the <code>PAYMENT-REQUIRED</code> header it gives you; when the caller comes back with <code>PAYMENT-SIGNATURE</code>,
+      call <code>{'POST /v1/access/x402/settle'}</code> and serve. The SDK’s <code>protect()</code> does all of it in one line.
+    </p>
+    <p>
+      An agent without a person begins with <code>POST /v1/access/agent-bootstrap</code>: every answer carries the next calls to make.
+    </p>
+  </>
+);

@@ -1,0 +1,98 @@
+import type { Context } from 'hono';
+import { ERRORS, type ErrorCode } from '#core/errors.ts';
+import { nearestOf } from '#core/text/nearest.ts';
+import { type AppEnv, errorExample } from '#platform/http/openapi.ts';
+import { openPage, type PageContext, sendPage } from '../../pages/document.tsx';
+import { ERROR_WORDS } from '../errors/words.ts';
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+const isCode = (name: string): name is ErrorCode => Object.hasOwn(ERRORS, name);
+
+/** `GET /docs/errors`: every code, by its status. */
+export async function sendErrorList(c: Context<AppEnv>): Promise<Response> {
+  const page = await openPage(c, 'en');
+  return sendPage(
+    page,
+    { title: 'Error codes', layout: 'plain', isSite: true },
+    <main class="prose">
+      <h1>Error codes</h1>
+      <p>
+        Every error is <code>{'{detail, code, request_id, docs_url, retryable, meta}'}</code>. Branch on <code>code</code>, never on the
+        text.
+      </p>
+      <table>
+        <tbody>
+          {CODES.map((code) => (
+            <tr>
+              <td>{ERRORS[code].status}</td>
+              <td>
+                <a href={`/docs/errors/${code}`}>
+                  <code>{code}</code>
+                </a>
+              </td>
+              <td>{ERRORS[code].message}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </main>,
+  );
+}
+
+/** `GET /docs/errors/{code}`: where the `docs_url` of every error leads. */
+export async function sendErrorPage(c: Context<AppEnv>, name: string): Promise<Response> {
+  const page = await openPage(c, 'en');
+  return isCode(name) ? sendCode(page, name) : sendUnknown(page, nearestOf(name.slice(0, 64), CODES));
+}
+
+function sendCode(page: PageContext, code: ErrorCode): Response {
+  const { status, message, retryable } = ERRORS[code];
+  const { why, next } = ERROR_WORDS[code];
+  const example = JSON.stringify(errorExample(code, page.c.var.ctx.baseUrl), null, 2);
+  return sendPage(
+    page,
+    { title: `${code} · Error codes`, layout: 'plain', isSite: true },
+    <main class="prose">
+      <p>
+        <a href="/docs/errors">Error codes</a>
+      </p>
+      <h1>
+        <code>{code}</code>
+      </h1>
+      <p class="quiet">
+        Status {status}.{' '}
+        {retryable ? 'The same request may succeed a little later.' : 'Sending the same request again does not help by itself.'}
+      </p>
+      <h2>What happened</h2>
+      <p>{message}</p>
+      <h2>Why</h2>
+      <p>{why}</p>
+      <h2>What to do</h2>
+      <p>{next}</p>
+      <h2>How it looks</h2>
+      <pre>
+        <code>{example}</code>
+      </pre>
+      <p class="quiet">
+        The operator finds a request by its <code>request_id</code>, which is in the header <code>X-Svc-Request-Id</code> too.
+      </p>
+    </main>,
+  );
+}
+
+const sendUnknown = (page: PageContext, nearest: string | null): Response =>
+  sendPage(
+    page,
+    { title: 'No such error code', layout: 'plain', isSite: true, status: 404 },
+    <main class="prose">
+      <h1>No such error code</h1>
+      {nearest && (
+        <p>
+          Did you mean <a href={`/docs/errors/${nearest}`}>{nearest}</a>?
+        </p>
+      )}
+      <p>
+        <a href="/docs/errors">All error codes</a>
+      </p>
+    </main>,
+  );

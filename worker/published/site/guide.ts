@@ -1,0 +1,22 @@
+/**
+ * What the page `/docs` shows as commands, for this deployment. A test pastes the first of them, with a wallet of its own.
+ * @module
+ */
+
+/** A merchant's first product, from nothing: `PAYOUT` is the wallet that is paid. */
+export const firstSale = (baseUrl: string): string => `BASE=${baseUrl}
+PAYOUT='the address of your own Solana wallet'
+json() { node -pe "JSON.parse(require('fs').readFileSync(0))$1"; }
+
+TOKEN=$(curl -sS --fail-with-body $BASE/v1/auth/register -H 'content-type: application/json' \\
+  -d '{"email":"ada@example.com","password":"correct horse battery","display_name":"Ada"}' | json .token)
+
+KEY=$(curl -sS --fail-with-body $BASE/v1/keys -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
+  -d '{"name":"server","permissions":["read","execute"]}' | json .raw_key)
+
+curl -sS --fail-with-body $BASE/v1/products -H "x-svc-key: $KEY" -H 'content-type: application/json' \\
+  -d '{"name":"Weather API","price":{"asset":"USDC","amount":"5"},"access_period_days":30,"usage_units":null,"payout_wallet":"'$PAYOUT'"}' | json .checkout_url`;
+
+/** Whether a customer may enter. */
+export const mayEnter = (baseUrl: string): string => `curl -sS --fail-with-body -H "x-svc-key: $KEY" \\
+  '${baseUrl}/v1/memberships/lookup?wallet_address=<the wallet of the buyer>'`;
