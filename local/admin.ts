@@ -1,32 +1,104 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { setUpBilling } from './billing-setup.ts';
 
-/** `npm run admin -- …`: what only the operator of the service may do, to an account, or to a rail, or to any merchant's product. */
-const ACCOUNT_ACTIONS = ['suspend', 'resume', 'staff', 'unstaff'];
-const SWITCHES = ['off', 'on'];
-const USAGE = `npm run admin -- ${ACCOUNT_ACTIONS.join('|')} <e-mail or user id>
-       npm run admin -- ${SWITCHES.join('|')} rail:<rail_id>|product:<product_id>
+/** `npm run admin -- …`: what only the operator of the service may see and do. */
+const USAGE = `npm run admin -- suspend|resume|staff|unstaff <e-mail or user id>
+       npm run admin -- off|on rail:<rail_id>|product:<product_id>|mail
+       npm run admin -- unbounce <e-mail>                      letters go to an address again that was called dead
+       npm run admin -- accounts [<e-mail or user id>]         the newest fifty, or one
+       npm run admin -- payment <payment_id or transaction>    of any merchant
+       npm run admin -- recheck <payment_id> <transaction>     looks at the chain again, as the buyer's page would
+       npm run admin -- totals                                 accounts by status, and live sales in base units
+       npm run admin -- dead-letters [all | <id> …]            lists what failed every time, or sends it again
+       npm run admin -- billing:setup --url <BASE_URL>, with PROCESSOR_API_KEY in the environment
        with [--url http://127.0.0.1:8787] [--state .local]`;
 
+interface Call {
+  method: 'GET' | 'POST';
+  path: string;
+  body?: object;
+  /** The answer, as it is printed; JSON where nothing is said. */
+  said?: (answer: never) => string;
+}
+
+/** What each action calls with its words; null where the words do not fit. */
+type Action = (words: string[]) => Call | null;
+
+const ofAccount =
+  (action: string): Action =>
+  ([account, ...rest]) =>
+    account === undefined || rest.length > 0
+      ? null
+      : {
+          method: 'POST',
+          path: '/v1/operator/accounts',
+          body: { account, action },
+          said: ({ user_id, status, is_staff }: { user_id: string; status: string; is_staff: boolean }) =>
+            `${user_id} is ${status}${is_staff ? ', staff' : ''}`,
+        };
+
+const turned =
+  (to: string): Action =>
+  ([subject, ...rest]) =>
+    subject === undefined || rest.length > 0
+      ? null
+      : {
+          method: 'POST',
+          path: '/v1/operator/switches',
+          body: { subject, to },
+          said: ({ switched_off: off }: { switched_off: string[] }) => (off.length > 0 ? `off: ${off.join(', ')}` : 'everything is on'),
+        };
+
+const lines = ({ items }: { items: object[] }): string =>
+  items.length === 0 ? 'none' : items.map((item) => Object.values(item).join('  ')).join('\n');
+
+const ACTIONS: Record<string, Action> = {
+  suspend: ofAccount('suspend'),
+  resume: ofAccount('resume'),
+  staff: ofAccount('staff'),
+  unstaff: ofAccount('unstaff'),
+  off: turned('off'),
+  on: turned('on'),
+  unbounce: ([address, ...rest]) =>
+    address === undefined || rest.length > 0
+      ? null
+      : {
+          method: 'POST',
+          path: '/v1/operator/bounces',
+          body: { address },
+          said: ({ lifted }: { lifted: boolean }) => (lifted ? `letters go to ${address} again` : `nothing was known of ${address}`),
+        },
+  accounts: ([account]) => ({
+    method: 'GET',
+    path: `/v1/operator/accounts${account === undefined ? '' : `?account=${encodeURIComponent(account)}`}`,
+    said: lines,
+  }),
+  payment: ([named]) => (named === undefined ? null : { method: 'GET', path: `/v1/operator/payments/${encodeURIComponent(named)}` }),
+  recheck: ([payment_id, tx_signature]) =>
+    tx_signature === undefined ? null : { method: 'POST', path: '/v1/pay/confirm', body: { payment_id, tx_signature } },
+  totals: () => ({ method: 'GET', path: '/v1/operator/totals' }),
+  'dead-letters': (ids) =>
+    ids.length === 0
+      ? { method: 'GET', path: '/v1/operator/dead-letters', said: lines }
+      : { method: 'POST', path: '/v1/operator/dead-letters', body: { ids: ids[0] === 'all' ? 'all' : ids }, said: lines },
+};
+
 interface Order {
-  action: string;
-  subject: string;
+  call: Call;
   url: string;
   stateDir: string;
 }
 
 function readOrder(args: string[]): Order {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { url: { type: 'string' }, state: { type: 'string' } },
-  });
-  const [action = '', subject = '', ...rest] = positionals;
-  if (![...ACCOUNT_ACTIONS, ...SWITCHES].includes(action) || subject === '' || rest.length > 0)
-    throw new Error(`An action and what it is for, please.\nUsage: ${USAGE}`);
+  const options = { url: { type: 'string' }, state: { type: 'string' } } as const;
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
+  const [action = '', ...words] = positionals;
+  const call = Object.hasOwn(ACTIONS, action) ? ACTIONS[action]!(words) : null;
+  if (!call) throw new Error(`An action and what it is for, please.\nUsage: ${USAGE}`);
   const stateDir = resolve(values.state ?? (process.env.STATE_DIR || '.local'));
-  return { action, subject, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
+  return { call, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
 }
 
 /** From the environment, or where a local start keeps its own. Never from the command line, which every user can read. */
@@ -39,25 +111,18 @@ function readSecret(stateDir: string): string {
 }
 
 async function main(): Promise<void> {
-  const { action, subject, url, stateDir } = readOrder(process.argv.slice(2));
-  const isSwitch = SWITCHES.includes(action);
-  const response = await fetch(new URL(isSwitch ? '/v1/operator/switches' : '/v1/operator/accounts', url), {
-    method: 'POST',
+  const [first, ...rest] = process.argv.slice(2);
+  if (first === 'billing:setup') return setUpBilling(rest, process.env);
+  const { call, url, stateDir } = readOrder(process.argv.slice(2));
+  const response = await fetch(new URL(call.path, url), {
+    method: call.method,
     headers: { 'Content-Type': 'application/json', 'X-Svc-Operator-Secret': readSecret(stateDir) },
-    body: JSON.stringify(isSwitch ? { subject, to: action } : { account: subject, action }),
+    ...(call.body ? { body: JSON.stringify(call.body) } : {}),
   });
-  const answer = (await response.json()) as {
-    user_id: string;
-    status: string;
-    is_staff: boolean;
-    switched_off: string[];
-    code?: string;
-    detail?: unknown;
-  };
-  if (response.status === 404) throw new Error(`There is no ${subject}, or the service does not know this OPERATOR_SECRET.`);
+  const answer = (await response.json()) as { code?: string; detail?: unknown };
+  if (response.status === 404) throw new Error('There is no such thing, or the service does not know this OPERATOR_SECRET.');
   if (!response.ok) throw new Error(`${response.status} ${answer.code}: ${JSON.stringify(answer.detail)}`);
-  if (isSwitch) console.log(answer.switched_off.length > 0 ? `off: ${answer.switched_off.join(', ')}` : 'everything is on');
-  else console.log(`${answer.user_id} is ${answer.status}${answer.is_staff ? ', staff' : ''}`);
+  console.log(call.said ? call.said(answer as never) : JSON.stringify(answer, null, 2));
 }
 
 main().catch((error: unknown) => {

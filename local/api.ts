@@ -42,7 +42,7 @@ export class Api {
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const { status, text } = await answerTo(request, method === 'GET' || idempotencyKey !== undefined);
+    const { status, text } = await answerTo(request, { isRepeatable: method === 'GET' || idempotencyKey !== undefined });
     return { status, body: (text === '' ? null : parseJson(text)) as T };
   }
 
@@ -58,7 +58,7 @@ export class Api {
  * Asks again while a worker is being started again: always where the connection was refused, for then nothing has arrived, and
  * after a broken connection where asking twice does no harm.
  */
-async function answerTo(request: Request, isRepeatable: boolean): Promise<{ status: number; text: string }> {
+async function answerTo(request: Request, { isRepeatable }: { isRepeatable: boolean }): Promise<{ status: number; text: string }> {
   for (;;) {
     try {
       const response = await fetch(request.clone());

@@ -1,6 +1,6 @@
 /**
  * Lays out what the Worker serves as files: the two API references, copied from their packages, so that the pages need no
- * foreign host, and the scripts of the hosted pages. Runs before dev, test and build; the directory is not committed.
+ * foreign host, the scripts of the hosted pages, and the fonts of receipts. Runs before dev, test and build; the directory is not committed.
  * `--demo-wallet` adds the wallet of local development, which a build that is deployed never gets.
  * @module
  */
@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DOCS_ASSETS } from '../worker/published/docs-assets.ts';
+import { writeFonts } from './fonts.ts';
 import { writePages } from './pages.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -46,12 +47,17 @@ function withoutLogo(text: string): string {
 const written = new Set<string>();
 
 /** A file that is as it should be is left alone: a running server watches them all. */
-function write(path: string, text: string): void {
+function write(path: string, content: string | Uint8Array): void {
   const target = join(OUT_DIR, path);
-  written.add(target);
-  if (existsSync(target) && readFileSync(target, 'utf8') === text) return;
+  if (keep(path) && readFileSync(target).equals(Buffer.from(content as Uint8Array))) return;
   mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, text);
+  writeFileSync(target, content);
+}
+
+/** Whether a file was laid out before; if so, it stays. */
+function keep(path: string): boolean {
+  written.add(join(OUT_DIR, path));
+  return existsSync(join(OUT_DIR, path));
 }
 
 function removeOthers(): void {
@@ -75,6 +81,7 @@ const redoc = readBundle('redoc', 'bundles/redoc.standalone.js', withoutLogo);
 writeAsset(DOCS_ASSETS.scalar, `scalar-${scalar.version}`, scalar.text);
 writeAsset(DOCS_ASSETS.redoc, `redoc-${redoc.version}`, redoc.text);
 writeAsset(DOCS_ASSETS.start, 'start', START);
-await writePages(write, process.argv.includes('--demo-wallet'));
+await writePages(write, { withDemoWallet: process.argv.includes('--demo-wallet') });
+await writeFonts(write, keep);
 write('_headers', HEADERS);
 removeOthers();

@@ -26,6 +26,23 @@ const nodeModules: Plugin = {
   },
 };
 
+/** What drawing PDF never needs of its libraries: WOFF2 fonts, the fourteen fonts of every reader, PNG as pdf-lib reads it. */
+const UNUSED: Record<string, string> = {
+  'brotli/decompress.js': 'export default null;',
+  '@pdf-lib/standard-fonts': 'export const Font = null, FontNames = {}, Encodings = {};',
+  '@pdf-lib/upng': 'export default null;',
+};
+
+const leaveOut: Plugin = {
+  name: 'leave-out',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^(?:brotli\/decompress\.js|@pdf-lib\/.*)$/ }, ({ path }) =>
+      path in UNUSED ? { path, namespace: 'unused' } : null,
+    );
+    onLoad({ filter: /./, namespace: 'unused' }, ({ path }) => ({ contents: UNUSED[path]! }));
+  },
+};
+
 /** Writes the modules of an entry into a directory and removes what else is there; says what is in each. */
 export async function bundle(entry: string = ENTRY, outDir: string = OUT_DIR): Promise<Metafile> {
   const { outputFiles, metafile } = await build({
@@ -38,8 +55,6 @@ export async function bundle(entry: string = ENTRY, outDir: string = OUT_DIR): P
     write: false,
     metafile: true,
     minify: true,
-    // Errors are told apart by the names of their classes.
-    keepNames: true,
     sourcemap: true,
     sourcesContent: false,
     format: 'esm',
@@ -52,7 +67,7 @@ export async function bundle(entry: string = ENTRY, outDir: string = OUT_DIR): P
     define: { 'process.env.NODE_ENV': '"production"' },
     jsx: 'automatic',
     jsxImportSource: 'hono/jsx',
-    plugins: [nodeModules],
+    plugins: [nodeModules, leaveOut],
     logLevel: 'error',
   });
   mkdirSync(outDir, { recursive: true });

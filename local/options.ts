@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, parseEnv } from 'node:util';
 
 /** What `npm run dev` may be told, from flags first, then the environment, then the defaults. */
 export interface DevOptions {
@@ -8,7 +9,11 @@ export interface DevOptions {
   chainPort: number;
   /** Where everything that outlives a run is kept. */
   stateDir: string;
+  /** Variables of the worker that win over those of a local start; one that is empty is not set. */
+  variables: Record<string, string>;
   verbose: boolean;
+  /** Small parties outside run beside it: those who sign people in, and the payment processor. */
+  world: boolean;
 }
 
 /** A sentence for the person at the terminal: what is wrong and what to do. Printed without a stack. */
@@ -16,12 +21,14 @@ export class Refusal extends Error {}
 
 /** Reads the command line and the environment. Throws a `Refusal` for anything it does not understand. */
 export function readOptions(args: string[], env: NodeJS.ProcessEnv): DevOptions {
-  const { port, 'chain-port': chainPort, state, verbose } = parseFlags(args);
+  const { port, 'chain-port': chainPort, state, vars, verbose, world } = parseFlags(args);
   return {
     port: readPort('--port', port ?? env.PORT, 8787),
     chainPort: readPort('--chain-port', chainPort ?? env.CHAIN_PORT, 8899),
     stateDir: resolve(state ?? (env.STATE_DIR || '.local')),
+    variables: readVariables(vars ?? env.VARS_FILE),
     verbose: verbose ?? false,
+    world: world ?? false,
   };
 }
 
@@ -30,13 +37,25 @@ function parseFlags(args: string[]) {
     port: { type: 'string' },
     'chain-port': { type: 'string' },
     state: { type: 'string' },
+    vars: { type: 'string' },
     verbose: { type: 'boolean' },
+    world: { type: 'boolean' },
   } as const;
   try {
     return parseArgs({ args, options }).values;
   } catch (error) {
-    const usage = 'npm run dev -- [--port 8787] [--chain-port 8899] [--state .local] [--verbose]';
+    const usage = 'npm run dev -- [--port 8787] [--chain-port 8899] [--state .local] [--vars <file>] [--verbose] [--world]';
     throw new Refusal(`${error instanceof Error ? error.message : String(error)}\nUsage: ${usage}`);
+  }
+}
+
+/** `NAME='value'` lines, as `npm run check-config` reads them. */
+function readVariables(file: string | undefined): Record<string, string> {
+  if (file === undefined || file === '') return {};
+  try {
+    return parseEnv(readFileSync(file, 'utf8')) as Record<string, string>;
+  } catch (error) {
+    throw new Refusal(`--vars: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -13,8 +13,11 @@ const GZIP_MAX_KIB = 120;
 
 const ENTRIES = {
   checkout: { source: 'checkout/client/start.tsx', name: 'checkout' },
-  receipt: { source: 'receipt/client.ts', name: 'receipt' },
-  demoWallet: { source: 'checkout/client/demo-wallet.ts', name: 'demo-wallet' },
+  account: { source: 'account/client/start.ts', name: 'account' },
+  subscribing: { source: 'subscribing/client/start.tsx', name: 'subscribing' },
+  receipt: { source: 'receipt/client/start.ts', name: 'receipt' },
+  testWallet: { source: 'checkout/client/test-wallet.ts', name: 'test-wallet' },
+  demoWallet: { source: 'browser/demo-wallet.ts', name: 'demo-wallet' },
 } as const;
 type Entry = keyof typeof ENTRIES;
 
@@ -39,7 +42,10 @@ async function bundle(entry: Entry): Promise<{ path: string; text: string }> {
  * Lays the scripts out and tells the worker their names. The demo wallet's is named always and laid out only where asked for:
  * what is deployed does not contain it.
  */
-export async function writePages(write: (path: string, text: string) => void, withDemoWallet: boolean): Promise<void> {
+export async function writePages(
+  write: (path: string, text: string) => void,
+  { withDemoWallet }: { withDemoWallet: boolean },
+): Promise<void> {
   const entries = Object.keys(ENTRIES) as Entry[];
   const bundles = await Promise.all(entries.map(bundle));
   for (const [index, entry] of entries.entries()) {

@@ -14,6 +14,10 @@ export interface LocalSecrets {
   challengeKeys: string;
   /** Pays the network for agents; its wallet gets SOL from the local chain at every start. */
   feePayerKeys: string;
+  /** Opens and closes payment channels; its wallet gets SOL, and an empty token account, at every start. */
+  channelKeys: string;
+  /** Collects subscriptions; its wallet gets SOL at every start. */
+  subscriptionKeys: string;
   /** Seed of the wallet that plans are paid to. */
   treasurySeed: string;
   handoffSecrets: string;
@@ -40,6 +44,8 @@ const newKeys = (): Omit<LocalSecrets, 'merchant'> => ({
   sealKeys: newSeed(),
   challengeKeys: newSeed(),
   feePayerKeys: newSeed(),
+  channelKeys: newSeed(),
+  subscriptionKeys: newSeed(),
   treasurySeed: newSeed(),
   handoffSecrets: newSeed(),
   telegramConnectorSecret: newSeed(),

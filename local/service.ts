@@ -1,11 +1,16 @@
 import { join } from 'node:path';
-import { createKeyPairSignerFromPrivateKeyBytes } from '@solana/kit';
+import { callChain } from './chain/client.ts';
 import { startChainServer } from './chain/server.ts';
 import { keepWorker } from './kept-worker.ts';
+import { clientOf } from './outside/identity.ts';
+import { startOutside } from './outside/outside.ts';
+import { PORTAL, PRICES } from './outside/processor.ts';
+import { webhookSecretOf } from './outside/subscriptions.ts';
 import { freePort } from './ports.ts';
 import { PRICE_PATH, startPriceSource } from './price-source.ts';
 import { openSecrets, writeEnvFile } from './secrets.ts';
 import type { Teardown } from './teardown.ts';
+import { walletOf } from './wallet-of.ts';
 import { migrate } from './wrangler.ts';
 
 export interface ServiceOptions {
@@ -15,8 +20,12 @@ export interface ServiceOptions {
   stateDir: string;
   /** Collects how to end what was started, from the first step on. */
   teardown: Teardown;
+  /** Starts small parties outside beside it, and configures the worker for them. */
+  world?: boolean;
   /** Variables of the worker that differ from those of a local start. */
   variables?: Record<string, string>;
+  /** Another configuration of wrangler's than wrangler.toml. */
+  configPath?: string;
   onProgress: (step: string) => void;
   onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
   onProblem: (problem: string) => void;
@@ -40,6 +49,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const chain = await startChainServer({ port: chainPort });
   teardown.defer(() => chain.close());
   await fund(chain.url, 'local_fundSol', await walletOf(secrets.feePayerKeys), '10000000000');
+  const operator = await walletOf(secrets.channelKeys);
+  await fund(chain.url, 'local_fundSol', operator, '10000000000');
+  await fund(chain.url, 'local_fundSol', await walletOf(secrets.subscriptionKeys), '10000000000');
+  // Nothing, but into an account: the operator is the payee of payment channels, and a distribution pays every party there is.
+  await fund(chain.url, 'local_fundUsdc', operator, '0');
   // One base unit, so that the account exists which the money for plans goes to.
   const treasury = await walletOf(secrets.treasurySeed);
   await fund(chain.url, 'local_fundUsdc', treasury, '1');
@@ -60,6 +74,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     SEAL_KEYS: secrets.sealKeys,
     CHALLENGE_KEYS: secrets.challengeKeys,
     FEE_PAYER_KEYS: secrets.feePayerKeys,
+    CHANNEL_KEYS: secrets.channelKeys,
+    SUBSCRIPTION_KEYS: secrets.subscriptionKeys,
     TREASURY_WALLET: treasury,
     PRICE_URL: prices.url + PRICE_PATH,
     HANDOFF_SECRETS: secrets.handoffSecrets,
@@ -69,30 +85,54 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     DISCORD_CLIENT_ID: '000000000000000000',
     DISCORD_REDIRECT_URI: `${baseUrl}/v1/docs`,
     DISCORD_CONNECTOR_SECRETS: secrets.discordConnectorSecret,
+    // Letters are read at /dev/mail.
+    MAIL_PROVIDER: 'local',
+    MAIL_FROM: 'svc <post@svc.local>',
     ALLOW_INSECURE_WEBHOOKS: 'true',
     DEMO_WALLET: 'true',
+    DEMO_SLUG: 'demo',
     RPC_URL: chain.url,
     LOCAL_CLOCK_URL: chain.url,
     BASE_URL: baseUrl,
     RATE_MULTIPLIER: '1000',
+    ...(options.world ? await openWorld(baseUrl, teardown) : {}),
     ...options.variables,
   });
   const address = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'];
-  const args = ['--local', '--persist-to', persistDir, ...address, '--env-file', envFile];
+  const config = options.configPath === undefined ? [] : ['--config', options.configPath];
+  const args = ['--local', '--persist-to', persistDir, ...address, '--env-file', envFile, ...config];
   const { gaveUp } = await keepWorker({ args, baseUrl, stateDir, teardown, onLine: options.onLine, onProblem });
   return { baseUrl, rpcUrl: chain.url, gaveUp };
 }
 
-/** Address of the first of a secret's seeds. */
-async function walletOf(seeds: string): Promise<string> {
-  const [seed = ''] = seeds.split(',');
-  return (await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(Buffer.from(seed, 'base64url')))).address;
+/** The small parties outside, and what the worker is told of them. */
+async function openWorld(baseUrl: string, teardown: Teardown): Promise<Record<string, string>> {
+  const { url, close } = await startOutside({ webhookUrl: `${baseUrl}/v1/billing/webhooks/processor`, asks: true });
+  teardown.defer(() => close());
+  const [google, github] = [clientOf('dev'), clientOf('dev-hub')];
+  const apiKey = 'sk_test_dev';
+  return {
+    GOOGLE_CLIENT_ID: google.clientId,
+    GOOGLE_CLIENT_SECRET: google.clientSecret,
+    GOOGLE_ISSUER: `${url}/openid/dev`,
+    GITHUB_CLIENT_ID: github.clientId,
+    GITHUB_CLIENT_SECRET: github.clientSecret,
+    GITHUB_URL: `${url}/github/dev-hub`,
+    GITHUB_API_URL: `${url}/github-api/dev-hub`,
+    PROCESSOR_API_KEY: apiKey,
+    PROCESSOR_API_URL: url,
+    PROCESSOR_WEBHOOK_SECRETS: webhookSecretOf(apiKey),
+    PROCESSOR_PRICE_STARTER: PRICES.starter,
+    PROCESSOR_PRICE_GROWTH: PRICES.growth,
+    PROCESSOR_PRICE_SCALE: PRICES.scale,
+    PROCESSOR_PORTAL_CONFIGURATION: PORTAL,
+    TELEGRAM_BOT_TOKEN: '4711:dev-of-telegram',
+    TELEGRAM_API_URL: `${url}/telegram`,
+    DISCORD_BOT_TOKEN: 'dev-of-discord',
+    DISCORD_API_URL: `${url}/discord`,
+  };
 }
 
 /** The service's own wallets hold nothing where a chain begins, and it begins anew at every start. */
-async function fund(rpcUrl: string, method: 'local_fundSol' | 'local_fundUsdc', address: string, units: string): Promise<void> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [address, units] });
-  const response = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-  const answer = (await response.json()) as { error?: { message: string } };
-  if (answer.error) throw new Error(`${method} ${address}: ${answer.error.message}`);
-}
+const fund = (rpcUrl: string, method: 'local_fundSol' | 'local_fundUsdc', address: string, units: string): Promise<null> =>
+  callChain(rpcUrl, method, [address, units]);

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +10,7 @@ const ROOT = join(import.meta.dirname, '..');
 // Not its `bin`: that one starts this in a second process and does not pass a SIGTERM on to it.
 const WRANGLER = fileURLToPath(import.meta.resolve('wrangler'));
 const MIGRATE = join(import.meta.dirname, 'migrate.ts');
+const MIGRATIONS = join(ROOT, 'migrations');
 /** Only wrangler knows for sure which workerd it ships. */
 export const workerdPath = (): string => createRequire(WRANGLER)('workerd').default;
 
@@ -84,7 +86,14 @@ export const runWrangler = (args: string[], options?: OnceOptions): Promise<stri
   run(`wrangler ${args.slice(0, 3).join(' ')}`, [WRANGLER, ...args], options);
 
 /** Brings the database in a directory of wrangler's up to date. */
-export const migrate = (persistDir: string, options?: OnceOptions): Promise<string> => run('The migration', [MIGRATE, persistDir], options);
+export async function migrate(persistDir: string, options?: OnceOptions): Promise<void> {
+  const all = readdirSync(MIGRATIONS).join('\n');
+  // Beside the database, so that deleting it deletes this with it.
+  const note = join(persistDir, 'v3/d1/migrated.txt');
+  if (existsSync(note) && readFileSync(note, 'utf8') === all) return;
+  await run('The migration', [MIGRATE, persistDir], options);
+  writeFileSync(note, all);
+}
 
 async function run(name: string, args: string[], options: OnceOptions = {}): Promise<string> {
   const running = start(args, options);

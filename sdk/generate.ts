@@ -20,7 +20,7 @@ function withoutNoise(value: unknown, place = ''): unknown {
 }
 
 /** What the service publishes. Its pages are JSX, which Node does not read: the app is bundled, into a directory that finds its packages. */
-async function readDocument(): Promise<object> {
+export async function readDocument(): Promise<object> {
   const home = mkdtempSync(join(ROOT, 'node_modules/.sdk-types-'));
   const app = join(home, 'app.mjs');
   try {

@@ -1,3 +1,4 @@
+import { BESIDE_CLIENTS } from './beside.ts';
 import { type Measured, ratioOf, typical } from './measure.ts';
 
 /** What this service promised itself, and whether this run showed it. */
@@ -41,6 +42,16 @@ export function judgeAims(measured: Measured[]): Aim[] {
       ratio: inOneCall === null ? null : inOneCall * UNITS_IN_ONE_CALL,
     },
     { text: 'consume with key against consume without auth, 32 clients', bound: { atLeast: 0.6 }, ratio: ratio('authed', 'straight', 32) },
+    {
+      text: 'uses of metered sessions, announced and paid for, against consume without auth, 32 clients',
+      bound: { atLeast: 0.6 },
+      ratio: ratio('metered', 'straight', 32),
+    },
+    {
+      text: 'p99 of a live consume beside 100 sandbox sessions against alone',
+      bound: { atMost: 1.5 },
+      ratio: ratioOf(measured, ['liveBeside', 'liveAlone'], BESIDE_CLIENTS, ({ p99 }) => p99),
+    },
   ];
 }
 

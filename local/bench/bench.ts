@@ -1,26 +1,27 @@
 import { fork } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Refusal } from '../options.ts';
 import { childrenOf } from '../processes.ts';
 import { endOnSignals } from '../signals.ts';
 import { Teardown } from '../teardown.ts';
 import { isMet, judgeAims, otherRatios } from './aims.ts';
+import { measureBeside } from './beside.ts';
 import { changesSince, changesText, readEarlier } from './compare.ts';
+import { measureJourney } from './journeys.ts';
 import { describeMachine } from './machine.ts';
 import { type Measured, measureAll, typical } from './measure.ts';
 import { type BenchOptions, readBenchOptions } from './options.ts';
 import { INSTALL_HINT, type Postgres, startPostgres } from './postgres.ts';
 import { pricesOf } from './prices.ts';
 import { endProcess, type Server } from './processes.ts';
-import { aimsText, costsText, limitsText, pricesText, tableOf } from './report.ts';
+import { aimsText, costsText, journeysText, limitsText, pricesText, tableOf } from './report.ts';
 import { type Row, setUp } from './rows.ts';
 import { type CostMeasured, measureCost, startWhole } from './whole.ts';
 import { startWorkerd } from './workerd.ts';
 
 /** `npm run bench`: what a consume costs, layer by layer, and beside what a user would build instead. Not a test: aims may be missed. */
-const OUT_FILE = join(import.meta.dirname, '../../dist/bench.json');
 const PEER = join(import.meta.dirname, 'peer.ts');
 const INTERRUPTED = 130;
 
@@ -43,34 +44,48 @@ async function bench(options: BenchOptions, teardown: Teardown): Promise<void> {
   const machine = describeMachine(stateDir);
   say(`${machine.cores} cores (${machine.cpu}), load ${machine.loadBefore}, fdatasync ${machine.fdatasyncMs} ms`);
 
-  const costs = await measureCosts(options, stateDir, say);
+  const { costs, journeys } = await measureWhole(options, stateDir, say);
   const { measured, postgres, skipped } = await measureRows(options, stateDir, teardown, say);
-  const aims = judgeAims(measured);
+  const aims = judgeAims([...measured, ...journeys]);
   const others = otherRatios(measured);
   const prices = pricesOf(measured);
   if (costs.length > 0) console.log(`\n${costsText(costs)}`);
-  if (measured.length > 0)
-    console.log(
-      ['', tableOf(measured, options.clients), aimsText(aims, others), pricesText(prices), limitsText(), ''].join('\n\n').trimEnd(),
-    );
-  if (earlier) console.log(`\n${changesText(changesSince(earlier, measured))}`);
-  const { rows: _, costs: __, ...how } = options;
-  const rows = measured.map(asJson);
+  if (journeys.length > 0) console.log(`\n${journeysText(journeys)}`);
+  if (measured.length > 0) console.log(`\n${tableOf(measured, options.clients)}`);
+  if (aims.some(({ ratio }) => ratio !== null)) console.log(`\n${aimsText(aims, others)}`);
+  if (measured.length > 0) console.log(['', pricesText(prices), limitsText(), ''].join('\n\n').trimEnd());
+  if (earlier) console.log(`\n${changesText(changesSince(earlier, [...measured, ...journeys]))}`);
+  const { rows: _, costs: __, journeys: ___, beside: ____, out, ...how } = options;
+  const rows = [...measured, ...journeys].map(asJson);
   const outcome = { at: new Date().toISOString(), machine, postgres, how, rows, skipped, others, prices, costs: costs.map(costAsJson) };
-  mkdirSync(join(OUT_FILE, '..'), { recursive: true });
-  writeFileSync(OUT_FILE, `${JSON.stringify({ ...outcome, aims: aims.map((aim) => ({ ...aim, isMet: isMet(aim) })) }, null, 2)}\n`);
-  console.log(`\n${OUT_FILE}`);
+  mkdirSync(dirname(out), { recursive: true });
+  writeFileSync(out, `${JSON.stringify({ ...outcome, aims: aims.map((aim) => ({ ...aim, isMet: isMet(aim) })) }, null, 2)}\n`);
+  console.log(`\n${out}`);
+}
+
+interface WholeMeasured {
+  costs: CostMeasured[];
+  journeys: Measured[];
 }
 
 /** A teardown of its own: the whole service and its chain must not be what is measured next to them. */
-async function measureCosts({ costs, repeats }: BenchOptions, stateDir: string, say: (line: string) => void): Promise<CostMeasured[]> {
+async function measureWhole(options: BenchOptions, stateDir: string, say: (line: string) => void): Promise<WholeMeasured> {
+  const { costs, journeys, rounds, repeats, beside } = options;
   const own = new Teardown();
   teardown.defer(() => own.run());
-  const isWhole = costs.some(({ request }) => request);
+  const isWhole = beside || journeys.length > 0 || costs.some(({ request }) => request);
   if (isWhole) say('starting the whole service, for what one request costs at its worst');
   const whole = isWhole ? await startWhole(stateDir, own) : null;
-  const measured: CostMeasured[] = [];
-  for (const cost of costs) measured.push(await measureCost(cost, whole, repeats));
+  const measured: WholeMeasured = { costs: [], journeys: [] };
+  for (const cost of costs) measured.costs.push(await measureCost(cost, whole, repeats));
+  for (const journey of journeys) {
+    measured.journeys.push(await measureJourney(journey, whole!, { rounds, repeats, teardown: own }));
+    say(journey.name);
+  }
+  if (beside) {
+    say('a live consume alone, and beside sessions of the sandbox');
+    measured.journeys.push(...(await measureBeside(whole!, options)));
+  }
   await own.run();
   return measured;
 }

@@ -1,6 +1,7 @@
 import { base58 } from '#core/encoding.ts';
 import { MANIFEST_EXAMPLE } from '#features/agent-setup/manifest/schema.ts';
 import { findUnacceptable } from '#platform/http/bodies/refused-content.ts';
+import { Api } from '../api.ts';
 import type { Whole } from './whole.ts';
 
 /** One thing at the worst input that we take, and the processor time it may use on average. */
@@ -12,6 +13,8 @@ export interface Cost {
   run?: () => void;
   /** A request to the whole service: its runtime and its database together, so more than the platform would count for us. */
   request?: (whole: Whole, index: number) => WholeRequest;
+  /** Brings the database to the size at which it is measured, once before. */
+  prepare?: (whole: Whole) => Promise<unknown>;
 }
 
 export interface WholeRequest {
@@ -161,9 +164,33 @@ const requests: Omit<Cost, 'aimMs'>[] = [
   },
 ];
 
+/** What a merchant with a hundred thousand payments is told of them, from figures of a million. */
+const figures: Cost[] = [
+  { id: 'summary', aimMs: 100, path: '/v1/account/summary' },
+  { id: 'analytics', aimMs: 200, path: '/v1/account/analytics?window_days=90&daily_days=30' },
+].map(({ id, aimMs, path }) => ({
+  id,
+  name: `${id} at 100,000 payments`,
+  aimMs,
+  request: ({ key }) => ({ method: 'GET', path, key, status: 200 }),
+  prepare: seedOnce,
+}));
+
+let seeded: Promise<unknown> | null = null;
+function seedOnce({ baseUrl, slug }: Whole): Promise<unknown> {
+  const api = new Api(baseUrl);
+  const seed = async () => {
+    const { payment_id } = await api.must<{ payment_id: string }>('POST', `/v1/products/p/${slug}/connect`, { body: {} });
+    await api.must('POST', '/bench/figures', { body: { paymentId: payment_id } });
+  };
+  seeded ??= seed();
+  return seeded;
+}
+
 export const COSTS: readonly Cost[] = [
   ...looks,
   ...requests.map((one) => ({ ...one, name: `request: ${one.name}`, aimMs: REQUEST_AIM_MS })),
+  ...figures,
 ];
 
 export const headersOf = ({ key, headers = {}, body }: WholeRequest): Record<string, string> => ({

@@ -6,11 +6,19 @@ export interface LoadOptions {
   clients: number;
   warmupMs: number;
   measureMs: number;
-  /** The request with this number: 0, 1, 2 … over all clients. */
-  request(index: number): string;
+  /** The request with this number: 0, 1, 2 … over all clients, of which this one sends it. */
+  request(index: number, client: number): string;
 }
 
-export interface Sample {
+/** For one answer: calls of objects, and rows that were written and read, as the platform bills them. */
+export interface Counted {
+  rowsRead: number;
+  rowsWritten: number;
+  objectCalls: number;
+}
+
+/** Counts are absent where the server counts none. */
+export interface Sample extends Partial<Counted> {
   /** Answers per second, within the measured time. */
   perSecond: number;
   /** Milliseconds. */
@@ -20,16 +28,13 @@ export interface Sample {
   cpuMicros: number;
   /** All answers, also those before and after the measured time. */
   answered: number;
-  /** For one answer: calls of objects, and rows these wrote. Absent where the server counts none. */
-  objectCalls?: number;
-  rowsWritten?: number;
 }
 
 const percentile = (sorted: Float64Array, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
 /**
- * A closed loop: every client sends its next request when its last one is answered. Any answer but 200 ends the run, because
+ * A closed loop: every client sends its next request when its last one is answered. Any answer but 200 and 201 ends the run, because
  * refusals are cheaper than what is measured. Resolves when nothing is under way any more.
  */
 export async function runLoad({ server, clients, warmupMs, measureMs, request }: LoadOptions): Promise<Sample> {
@@ -41,7 +46,7 @@ export async function runLoad({ server, clients, warmupMs, measureMs, request }:
   const until = from + measureMs;
   let sent = 0;
   let answered = 0;
-  const loop = (connection: Connection): Promise<void> =>
+  const loop = (connection: Connection, client: number): Promise<void> =>
     new Promise((resolve, reject) => {
       const next = (): void => {
         const sentAt = performance.now();
@@ -49,10 +54,10 @@ export async function runLoad({ server, clients, warmupMs, measureMs, request }:
           resolve();
           return;
         }
-        const text = request(sent++);
+        const text = request(sent++, client);
         const onStatus = (status: number): void => {
           const at = performance.now();
-          if (status !== 200) {
+          if (status !== 200 && status !== 201) {
             reject(new Error(`answered ${status} to:\n${text}`));
             return;
           }

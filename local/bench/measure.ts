@@ -43,7 +43,7 @@ export async function measureAll(
 type Once = { clients: number; warmupMs: number; measureMs: number; name: string };
 
 async function measureOnce(row: Row, target: Target, { clients, warmupMs, measureMs, name }: Once): Promise<Sample> {
-  const { request, check, spent } = await prepare(row, target, name);
+  const { request, check, spent } = await prepare(row, target, { name, clients });
   try {
     const before = await spent();
     const sample = await runLoad({ server: target, clients, warmupMs, measureMs, request });
@@ -66,7 +66,7 @@ async function measureOnce(row: Row, target: Target, { clients, warmupMs, measur
 export function typical({ samples }: Measured): Omit<Sample, 'answered'> {
   const of = (figure: (sample: Sample) => number) => median(samples.map(figure));
   const counted = samples.every(({ rowsWritten }) => rowsWritten !== undefined)
-    ? { objectCalls: of((s) => s.objectCalls!), rowsWritten: of((s) => s.rowsWritten!) }
+    ? { objectCalls: of((s) => s.objectCalls!), rowsWritten: of((s) => s.rowsWritten!), rowsRead: of((s) => s.rowsRead ?? 0) }
     : {};
   const times = { perSecond: of((s) => s.perSecond), p50: of((s) => s.p50), p99: of((s) => s.p99) };
   return { ...times, cpuMicros: of((s) => s.cpuMicros), ...counted };

@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Refusal } from '../options.ts';
+import { BESIDE } from './beside.ts';
 import { COSTS, type Cost } from './costs.ts';
+import { JOURNEYS, type Journey } from './journeys.ts';
 import { ROWS, type Row } from './rows.ts';
 
 export interface BenchOptions {
@@ -11,21 +14,27 @@ export interface BenchOptions {
   clients: number[];
   rows: readonly Row[];
   costs: readonly Cost[];
-  /** Of each cost. */
+  journeys: readonly Journey[];
+  /** Whether a live consume is measured alone and beside sessions of the sandbox. */
+  beside: boolean;
+  /** Of each cost, and of each journey in a round. */
   repeats: number;
   /** The outcome of an earlier run. */
   compare: string | null;
+  /** Where the outcome is written. */
+  out: string;
 }
 
 const USAGE =
-  'npm run bench -- [--quick] [--rounds 5] [--seconds 2] [--clients 1,32,128] [--rows empty,authed,peer] [--compare dist/bench-before.json]';
+  'npm run bench -- [--quick] [--rounds 5] [--seconds 2] [--clients 1,32,128] [--rows empty,authed,peer] [--compare dist/bench-before.json] [--out dist/bench.json]';
+const OUT_FILE = join(import.meta.dirname, '../../dist/bench.json');
 
 /** `--quick` shows in a minute that everything runs; its numbers mean nothing. Throws a `Refusal` for what it does not know. */
 export function readBenchOptions(args: string[]): BenchOptions {
-  const { quick = false, rounds, seconds, clients, rows, compare = null } = parseFlags(args);
+  const { quick = false, rounds, seconds, clients, rows, compare = null, out = OUT_FILE } = parseFlags(args);
   const measureMs = positive('--seconds', seconds ?? (quick ? '0.2' : '2')) * 1000;
   const names = rows?.split(',');
-  const known = [...ROWS, ...COSTS].map(({ id }) => id);
+  const known = [...[...ROWS, ...COSTS, ...JOURNEYS].map(({ id }) => id), BESIDE];
   const unknown = names?.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new Refusal(`There is no row "${unknown}". Rows: ${known.join(', ')}`);
   return {
@@ -36,6 +45,9 @@ export function readBenchOptions(args: string[]): BenchOptions {
     rows: names ? ROWS.filter(({ id }) => names.includes(id)) : ROWS,
     repeats: quick ? 5 : 100,
     compare,
+    out,
+    beside: names?.includes(BESIDE) ?? true,
+    journeys: names ? JOURNEYS.filter(({ id }) => names.includes(id)) : JOURNEYS,
     costs: names ? COSTS.filter(({ id }) => names.includes(id)) : COSTS,
   };
 }
@@ -45,7 +57,7 @@ function parseFlags(args: string[]) {
   try {
     return parseArgs({
       args,
-      options: { quick: { type: 'boolean' }, rounds: text, seconds: text, clients: text, rows: text, compare: text },
+      options: { quick: { type: 'boolean' }, rounds: text, seconds: text, clients: text, rows: text, compare: text, out: text },
     }).values;
   } catch (error) {
     throw new Refusal(`${error instanceof Error ? error.message : String(error)}\nUsage: ${USAGE}`);

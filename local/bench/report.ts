@@ -6,6 +6,7 @@ import type { CostMeasured } from './whole.ts';
 const NAME_WIDTH = 38;
 const CELL_WIDTH = 28;
 const CPU_WIDTH = 12;
+const COUNT_WIDTH = 11;
 
 /** What a table of one machine cannot say, beside the table, so that the one is not quoted without the other. */
 const LIMITS = `How to read this
@@ -59,6 +60,21 @@ export function costsText(costs: CostMeasured[]): string {
     return `  ${cpuMs.toFixed(2).padStart(9)} ms  ${verdict.padEnd(8)}${cost.name} (at most ${cost.aimMs} ms)`;
   });
   return ['Processor time of one, a mean, at the worst input that is taken', ...lines].join('\n');
+}
+
+/** What the whole service does, with what one costs of its database and its objects. */
+export function journeysText(journeys: Measured[]): string {
+  const lines = journeys.map((one) => {
+    const { perSecond, p50, p99, cpuMicros, rowsRead, rowsWritten, objectCalls } = typical(one);
+    const times = [perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(0), cpuMicros.toFixed(0)];
+    const counts = [rowsRead, rowsWritten, objectCalls].map((count) => (count ?? 0).toFixed(1));
+    return one.row.name.padEnd(NAME_WIDTH) + [...times, ...counts].map((text) => text.padStart(COUNT_WIDTH)).join('');
+  });
+  const heads = ['calls/s', 'p50', 'p99', 'cpu µs', 'rows read', 'written', 'obj. calls']
+    .map((text) => text.padStart(COUNT_WIDTH))
+    .join('');
+  const title = `The whole service: its runtime, proxy, database, queues and a local chain; ${journeys[0]!.clients} at once`;
+  return [title, ''.padEnd(NAME_WIDTH) + heads, ...lines].join('\n');
 }
 
 /** What a million consumes cost. */

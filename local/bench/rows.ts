@@ -1,5 +1,6 @@
 import { requestText } from './client.ts';
 import type { Sample } from './load.ts';
+import { prepareMetered } from './metered.ts';
 import type { Server } from './processes.ts';
 
 /** A server under measurement, with an account set up on it. */
@@ -22,6 +23,8 @@ export interface Row {
   /** Always the same Idempotency-Key: one use, and its answer again and again. */
   isReplay?: true;
   isUngrouped?: true;
+  /** Uses of metered sessions, one of them for each client. */
+  isMetered?: true;
 }
 
 const CONSUME = '/v1/access/entitlements/consume';
@@ -44,6 +47,7 @@ export const ROWS: readonly Row[] = [
   { id: 'authed64', name: 'consume with key, 64 objects', ...workerd, ...many, path: CONSUME },
   { id: 'replayed', name: 'replayed consume with key', ...workerd, ...one, path: CONSUME, isReplay: true },
   { id: 'hundred', name: '100 units in one call, with key', ...workerd, ...one, units: 100, path: CONSUME },
+  { id: 'metered', name: 'metered: announce or commit, 1 session a client', ...workerd, ...none, path: '', isMetered: true },
   { id: 'peerEmpty', name: 'peer: empty Hono route on Node', ...peer, ...none, path: '/bench/empty' },
   { id: 'peer', name: 'peer: consume with key, 1 counter', ...peer, ...one, path: CONSUME },
   { id: 'peerMemory', name: '  the same, rate counted in Node', ...peer, ...one, path: `/memory${CONSUME}` },
@@ -52,7 +56,7 @@ export const ROWS: readonly Row[] = [
   { id: 'peerReplayed', name: 'peer: replayed consume', ...peer, ...one, path: CONSUME, isReplay: true },
 ];
 
-async function post<T>(port: number, path: string, body: unknown): Promise<T> {
+export async function post<T>(port: number, path: string, body: unknown): Promise<T> {
   const headers = { 'Content-Type': 'application/json' };
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
@@ -65,7 +69,8 @@ export async function setUp(server: Server): Promise<Target> {
 }
 
 export interface Prepared {
-  request(index: number): string;
+  /** `client`: which one sends it, counted from 0. */
+  request(index: number, client: number): string;
   /** Throws where what was used is not what was answered: a fast wrong counter is no result. */
   check(sample: Sample): Promise<void>;
   /** What the sample's objects were asked and wrote; null where the server counts none. */
@@ -79,8 +84,14 @@ export interface Spent {
   rows: number;
 }
 
+export interface SampleOf {
+  name: string;
+  clients: number;
+}
+
 /** Counters of its own for every sample, so that none finds what another one left. */
-export async function prepare(row: Row, target: Target, sampleName: string): Promise<Prepared> {
+export async function prepare(row: Row, target: Target, { name: sampleName, clients }: SampleOf): Promise<Prepared> {
+  if (row.isMetered) return prepareMetered(row, target, clients);
   if (row.counters === 0) {
     const text = requestText('GET', row.path);
     return { request: () => text, check: async () => {}, spent: async () => null };

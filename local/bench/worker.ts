@@ -6,16 +6,20 @@
 
 import { DurableObject } from 'cloudflare:workers';
 import { Hono } from 'hono';
-import { type AccountId, admissionIdOf } from '#core/ids.ts';
+import { base58 } from '#core/encoding.ts';
+import { type AccountId, admissionIdOf, newMeteredSessionId } from '#core/ids.ts';
 import { draftKey } from '#features/accounts/keys/keys.ts';
 import { consumeEntitlement, entitlementKeyOf, grantEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
+import { claimChannel, readSession } from '#features/metered/session.ts';
 import { type Ctx, type Env, type Job, newCtx } from '#platform/context.ts';
 import { wantedColumns } from '#platform/db/tables/schema-check.ts';
-import { entitlementObjectName } from '#platform/objects.ts';
+import { entitlementObjectName, meteredObject } from '#platform/objects.ts';
 import type { Credential } from '#rules/admission.ts';
 import { projectedOf } from '#rules/entitlement-rpc.ts';
+import { type MeteredTerms, projectedSession } from '#rules/metered/rpc.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
-import { app } from '../../worker/app.ts';
+import { MeteredSession } from '../../durable-objects/metered/metered-session.ts';
+import service from '../../worker/index.ts';
 
 export { Admission } from '../../durable-objects/admission.ts';
 
@@ -81,6 +85,18 @@ export class Ungrouped extends BenchEntitlement {
     return answer;
   }
 }
+
+/** The same for sessions. */
+class BenchMeteredSession extends MeteredSession {
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, env);
+    const send = async (job: Job) =>
+      void (job.kind === 'projectMeteredSession' && (await this.published(projectedSession(job.projection))));
+    this.env = { ...env, ...STUBS, JOBS: { send } } as unknown as Env;
+  }
+}
+
+export { BenchMeteredSession as MeteredSession };
 
 /** The least an object can do, and the least it can do durably. */
 export class Bare extends DurableObject {
@@ -201,7 +217,52 @@ bench.post('/bench/used', async (c) => {
   return c.json({ used: snapshots.reduce((sum, snapshot) => sum + snapshot!.usedUnits, 0) });
 });
 
+const SESSION_TERMS: Omit<MeteredTerms, 'sessionId'> = {
+  merchantId: OWNER.merchantId,
+  livemode: true,
+  productId: PRODUCT_ID,
+  customer: null,
+  cap: String(GRANTED_UNITS),
+  minVoucherDelta: '1',
+  unitPrice: null,
+  idleSeconds: 3_600,
+  gracePeriodSeconds: 900,
+  generation: 'older',
+  operator: PRODUCT_ID,
+  merchantWallet: PRODUCT_ID,
+  mint: PRODUCT_ID,
+  expiresAt: 0,
+  createdAt: 0,
+};
+
+/** Sessions whose channels are open, for all that their objects know. */
+bench.post('/bench/sessions', async (c) => {
+  const { count, signer } = await c.req.json<{ count: number; signer: string }>();
+  const ctx = ctxOf(c.env, true);
+  const now = Date.now();
+  const open = async () => {
+    const sessionId = newMeteredSessionId(now);
+    const channelId = base58.encode(crypto.getRandomValues(new Uint8Array(32)));
+    const object = meteredObject(ctx, sessionId);
+    await object.begin({ ...SESSION_TERMS, sessionId }, { now });
+    await claimChannel(ctx, { sessionId, livemode: true }, channelId);
+    const bound = { channelId, payer: null, authorizedSigner: signer };
+    await object.open({ ...bound, deposit: BigInt(GRANTED_UNITS), settled: 0n, challengeId: null, now });
+    return { sessionId, channelId };
+  };
+  return c.json(await Promise.all(Array.from({ length: count }, open)));
+});
+
+/** What the vouchers of these sessions promise, to be compared with what was paid for. */
+bench.post('/bench/promised', async (c) => {
+  const sessions = await c.req.json<{ sessionId: string }[]>();
+  const snapshots = await Promise.all(sessions.map(({ sessionId }) => readSession(ctxOf(c.env, true), sessionId)));
+  return c.json({ promised: snapshots.reduce((sum, { cumulative }) => sum + Number(cumulative), 0) });
+});
+
 export default {
   fetch: (request, env, execution) =>
-    request.url.includes('/bench/') ? bench.fetch(request, env, execution) : app.fetch(request, envsOf(env).grouped, execution),
+    request.url.includes('/bench/')
+      ? bench.fetch(request, env, execution)
+      : service.fetch(request as Request, envsOf(env).grouped, execution),
 } satisfies ExportedHandler<BenchEnv>;

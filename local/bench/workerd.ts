@@ -12,7 +12,13 @@ const ENTRY = join(import.meta.dirname, 'worker.ts');
 const WRANGLER_TOML = join(import.meta.dirname, '../../wrangler.toml');
 /** What the plan allows must not be what is measured. */
 const RATE_MULTIPLIER = '1000000';
-const OBJECTS = { ADMISSION: 'Admission', ENTITLEMENT: 'Entitlement', UNGROUPED: 'Ungrouped', BARE: 'Bare' };
+const OBJECTS = {
+  ADMISSION: 'Admission',
+  ENTITLEMENT: 'Entitlement',
+  METERED_SESSION: 'MeteredSession',
+  UNGROUPED: 'Ungrouped',
+  BARE: 'Bare',
+};
 
 /** Bundles the service with the bench's routes as it is deployed, and runs it on `workerd serve`. */
 export async function startWorkerd({ stateDir, teardown }: { stateDir: string; teardown: Teardown }): Promise<Server> {

@@ -13,6 +13,8 @@ import { type Execution, Machine, refuse, type Simulation } from './machine.ts';
 import { formatMemos } from './memos.ts';
 import { FAUCET_ADDRESS, FAUCET_LAMPORTS, SYSTEM_PROGRAM, USDC_DECIMALS, USDC_MINT } from './network.ts';
 import type { Commitment } from './params.ts';
+import { putTreasuries } from './programs/models.ts';
+import { executeTransaction, simulateTransaction } from './programs/run-transaction.ts';
 import { putMint } from './tokens.ts';
 
 /** How many slots after its own a transaction counts as confirmed and as finalized. */
@@ -49,6 +51,7 @@ export class Chain {
     if (this.#machine === null) {
       this.#machine = new Machine();
       putMint(this.#machine, USDC_MINT, USDC_DECIMALS);
+      putTreasuries(this.#machine);
       this.#machine.putAccount(FAUCET_ADDRESS, new Uint8Array(), SYSTEM_PROGRAM, FAUCET_LAMPORTS);
     }
     return this.#machine;
@@ -88,13 +91,13 @@ export class Chain {
    * Accepts a transaction as a node's `sendTransaction` does and returns its signature. With preflight, whatever keeps it from
    * succeeding is an error; without, one that cannot land is dropped silently and one that fails lands as failed.
    */
-  send(bytes: ReadonlyUint8Array, skipPreflight: boolean): string {
+  send(bytes: ReadonlyUint8Array, { skipPreflight }: { skipPreflight: boolean }): string {
     const decoded = this.decode(bytes);
     const signature = decoded.signatures[0]!;
     if (!skipPreflight) this.#preflight(decoded);
     const messageHash = hashMessage(decoded);
     if (this.#findRefusal(decoded, messageHash) !== null) return signature;
-    this.#land(decoded, messageHash, !skipPreflight);
+    this.#land(decoded, messageHash, { isVerified: !skipPreflight });
     return signature;
   }
 
@@ -106,7 +109,7 @@ export class Chain {
     const refusal = this.#findRefusal(subject, hashMessage(subject));
     const isVerifiedAnyway = refusal !== null && options.sigVerify;
     if (refusal !== null && !isVerifiedAnyway) return { ...refusal, postAccounts: new Map() };
-    const simulation = machineNow.simulate(subject.transaction, options.sigVerify);
+    const simulation = simulateTransaction(machineNow, subject, options.sigVerify);
     if (simulation.err === 'SignatureFailure') {
       throw new RpcError(RPC_CODE.signatureVerification, 'Transaction signature verification failure');
     }
@@ -127,7 +130,7 @@ export class Chain {
     const vanished = this.history.findVanished(signature);
     if (vanished === null) return false;
     const { slot, unixTimestamp: blockTime } = this.clock;
-    const outcome = vanished.execution.err === null ? {} : this.#run(this.decode(vanished.bytes), false);
+    const outcome = vanished.execution.err === null ? {} : this.#run(this.decode(vanished.bytes), { isVerified: false });
     this.history.landAgain(vanished, { slot, blockTime, ...outcome });
     return true;
   }
@@ -159,9 +162,9 @@ export class Chain {
     return this.history.hasProcessed(messageHash) ? refuse('AlreadyProcessed') : null;
   }
 
-  #land(decoded: DecodedTransaction, messageHash: string, isVerified: boolean): void {
+  #land(decoded: DecodedTransaction, messageHash: string, signatures: { isVerified: boolean }): void {
     const { slot, unixTimestamp } = this.clock;
-    const { execution, before, after, fee } = this.#run(decoded, isVerified);
+    const { execution, before, after, fee } = this.#run(decoded, signatures);
     // A transaction that failed without paying its fee never made it into a block.
     if (execution.err !== null && fee === 0n) return;
     this.history.add({
@@ -180,10 +183,10 @@ export class Chain {
     });
   }
 
-  #run(decoded: DecodedTransaction, isVerified: boolean) {
+  #run(decoded: DecodedTransaction, signatures: { isVerified: boolean }) {
     this.machine.setClock(this.clock.slot, this.clock.unixTimestamp);
     const before = readBalances(this.machine, decoded.keys);
-    const execution = this.machine.execute(decoded.transaction, isVerified);
+    const execution = executeTransaction(this.machine, decoded, signatures.isVerified);
     const after = readBalances(this.machine, decoded.keys);
     return { execution, before, after, fee: lamportsLost(before, after) };
   }

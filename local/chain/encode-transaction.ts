@@ -24,12 +24,17 @@ export function encodeTransaction(record: TransactionRecord, encoding: Transacti
   };
 }
 
+/** How instructions are told: taken apart, as a node answers for the encoding `jsonParsed`, or as they stand in the message. */
+interface Form {
+  isParsed: boolean;
+}
+
 /** Instructions called from others, grouped under the top-level one that called them. */
-export function encodeInnerInstructions(groups: InnerInstruction[][], decoded: DecodedTransaction, isParsed: boolean): unknown[] {
+export function encodeInnerInstructions(groups: InnerInstruction[][], decoded: DecodedTransaction, form: Form): unknown[] {
   return groups
     .map((group, index) => ({
       index,
-      instructions: group.map((instruction) => encodeInstruction(instruction, instruction.stackHeight, decoded, isParsed)),
+      instructions: group.map((instruction) => encodeInstruction(instruction, instruction.stackHeight, decoded, form)),
     }))
     .filter((group) => group.instructions.length > 0);
 }
@@ -48,7 +53,7 @@ function encodeMeta(record: TransactionRecord, decoded: DecodedTransaction, enco
     computeUnitsConsumed: execution.unitsConsumed,
     err: execution.err,
     fee: record.fee,
-    innerInstructions: encodeInnerInstructions(execution.innerInstructions, decoded, isParsed),
+    innerInstructions: encodeInnerInstructions(execution.innerInstructions, decoded, { isParsed }),
     // A node leaves it out when parsed: the account list already tells where each came from.
     ...(isParsed ? {} : { loadedAddresses: record.loaded }),
     logMessages: execution.logs,
@@ -65,14 +70,14 @@ function encodeMeta(record: TransactionRecord, decoded: DecodedTransaction, enco
 function encodeBody(decoded: DecodedTransaction, encoding: TransactionEncoding): unknown {
   if (encoding === 'base64') return [Buffer.from(decoded.bytes).toString('base64'), 'base64'];
   if (encoding === 'base58') return [getBase58Decoder().decode(decoded.bytes), 'base58'];
-  return { message: encodeMessage(decoded, encoding === 'jsonParsed'), signatures: decoded.signatures };
+  return { message: encodeMessage(decoded, { isParsed: encoding === 'jsonParsed' }), signatures: decoded.signatures };
 }
 
-function encodeMessage(decoded: DecodedTransaction, isParsed: boolean): Record<string, unknown> {
+function encodeMessage(decoded: DecodedTransaction, form: Form): Record<string, unknown> {
   const { message } = decoded;
   const { header } = message;
   return {
-    ...(isParsed
+    ...(form.isParsed
       ? { accountKeys: encodeAccountKeys(decoded) }
       : {
           accountKeys: message.staticAccounts,
@@ -83,7 +88,7 @@ function encodeMessage(decoded: DecodedTransaction, isParsed: boolean): Record<s
           },
         }),
     ...(message.version === 'legacy' ? {} : { addressTableLookups: (message.addressTableLookups ?? []).map(encodeLookup) }),
-    instructions: decoded.instructions.map((instruction) => encodeInstruction(instruction, 1, decoded, isParsed)),
+    instructions: decoded.instructions.map((instruction) => encodeInstruction(instruction, 1, decoded, form)),
     recentBlockhash: message.lifetimeToken,
   };
 }
@@ -104,8 +109,8 @@ function encodeLookup(lookup: {
   return { accountKey: lookup.lookupTableAddress, readonlyIndexes: lookup.readonlyIndexes, writableIndexes: lookup.writableIndexes };
 }
 
-function encodeInstruction(instruction: CompiledInstruction, stackHeight: number, decoded: DecodedTransaction, isParsed: boolean): unknown {
-  if (isParsed) return parseInstruction(instruction, stackHeight, decoded.keys);
+function encodeInstruction(instruction: CompiledInstruction, stackHeight: number, decoded: DecodedTransaction, form: Form): unknown {
+  if (form.isParsed) return parseInstruction(instruction, stackHeight, decoded.keys);
   const { accounts, data, programIdIndex } = instruction;
   return { accounts, data: getBase58Decoder().decode(data), programIdIndex, stackHeight };
 }

@@ -26,7 +26,7 @@ export function requestAirdrop(chain: Chain, recipient: Address, amount: bigint)
   const lifetime = { blockhash: chain.blockhashes.at(slot), lastValidBlockHeight: BigInt(slot + BLOCKHASH_VALID_SLOTS) };
   // Two equal airdrops in one slot would be one transaction; a limit that differs keeps them apart and costs nothing.
   const unitLimit = COMPUTE_UNITS + (chain.history.count % COMPUTE_UNITS);
-  return chain.send(signPayout(recipient, amount, unitLimit, lifetime), false);
+  return chain.send(signPayout(recipient, amount, unitLimit, lifetime), { skipPreflight: false });
 }
 
 function signPayout(

@@ -29,7 +29,7 @@ export interface Fault {
   timesLeft: number | null;
   /** `delay`, `hang`: how long, in milliseconds. */
   ms: number;
-  /** `rpc_error`. */
+  /** The code that `rpc_error` answers with. */
   code: number;
   message: string;
   /** `fail_after_broadcast`: the HTTP status to answer; null destroys the connection. */

@@ -8,13 +8,21 @@ const UNITS_PER_INSTRUCTION = 200_000n;
 const UNITS_PER_BUILTIN = 3_000n;
 const MICRO_LAMPORTS = 1_000_000n;
 
+/** Programs that check signatures for others; the first byte of their data says how many, and each costs as much as the message's own. */
+export const SIGNATURE_PROGRAMS: readonly string[] = [
+  'Ed25519SigVerify111111111111111111111111111',
+  'KeccakSecp256k11111111111111111111111111111',
+  'Secp256r1SigVerify1111111111111111111111111',
+];
+
 /** The fee a message would pay, in lamports; null when its blockhash is not valid any more. */
 export function feeOfMessage(chain: Chain, bytes: ReadonlyUint8Array): bigint | null {
   const { message, instructions } = decodeMessage(bytes);
   if (!chain.blockhashes.isValid(message.lifetimeToken, chain.clock.slot)) return null;
   const programOf = (instruction: CompiledInstruction) => message.staticAccounts[instruction.programIdIndex];
-  const signatures = BigInt(message.header.numSignerAccounts);
-  return signatures * LAMPORTS_PER_SIGNATURE + prioritizationFee(instructions, programOf);
+  const checked = instructions.filter((instruction) => SIGNATURE_PROGRAMS.includes(programOf(instruction) ?? ''));
+  const signatures = checked.reduce((sum, { data }) => sum + (data[0] ?? 0), message.header.numSignerAccounts);
+  return BigInt(signatures) * LAMPORTS_PER_SIGNATURE + prioritizationFee(instructions, programOf);
 }
 
 function prioritizationFee(

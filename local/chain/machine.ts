@@ -47,6 +47,11 @@ export class Machine {
     this.#clockTimestamp = unixTimestamp;
   }
 
+  /** The clock as programs see it: what was last set. */
+  get clock(): { slot: bigint; unixTimestamp: bigint } {
+    return { slot: BigInt(this.#clockSlot), unixTimestamp: BigInt(this.#clockTimestamp) };
+  }
+
   /** An account; one without lamports does not exist. */
   findAccount(address: Address): EncodedAccount | null {
     const account = this.#vm.getAccount(address);
@@ -76,16 +81,16 @@ export class Machine {
   }
 
   /** Runs a transaction for good. `SignatureFailure` is an error like the others when `isVerified` is false. */
-  execute(transaction: Transaction, isVerified: boolean): Execution {
-    const outcome = this.#run(!isVerified, () => this.#vm.sendTransaction(transaction));
+  execute(transaction: Transaction, { isVerified }: { isVerified: boolean }): Execution {
+    const outcome = this.#run({ verifySignatures: !isVerified }, () => this.#vm.sendTransaction(transaction));
     if (typeof outcome === 'string') return refuse(outcome);
     const failed = outcome instanceof FailedTransactionMetadata;
     return readExecution(failed ? outcome.meta() : outcome, failed ? outcome : null);
   }
 
   /** Runs a transaction and forgets its effects. */
-  simulate(transaction: Transaction, verifySignatures: boolean): Simulation {
-    const outcome = this.#run(verifySignatures, () => this.#vm.simulateTransaction(transaction));
+  simulate(transaction: Transaction, options: { verifySignatures: boolean }): Simulation {
+    const outcome = this.#run(options, () => this.#vm.simulateTransaction(transaction));
     if (typeof outcome === 'string') return { ...refuse(outcome), postAccounts: new Map() };
     if (outcome instanceof FailedTransactionMetadata) return { ...readExecution(outcome.meta(), outcome), postAccounts: new Map() };
     const postAccounts = new Map(outcome.postAccounts().map((account) => [account.address, account]));
@@ -93,7 +98,7 @@ export class Machine {
   }
 
   // The VM throws for what it cannot even take in; a missing signature is told apart because nodes answer it differently.
-  #run<T extends object>(verifySignatures: boolean, run: () => T): T | 'SignatureFailure' | 'SanitizeFailure' {
+  #run<T extends object>({ verifySignatures }: { verifySignatures: boolean }, run: () => T): T | 'SignatureFailure' | 'SanitizeFailure' {
     this.#vm.withSigverify(verifySignatures);
     try {
       return run();

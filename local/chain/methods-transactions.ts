@@ -31,7 +31,7 @@ const SIMULATED_ACCOUNTS_MAX = 64;
 export const transactionMethods: Readonly<Record<string, Method>> = {
   sendTransaction(chain, [wire, second]) {
     const config = readConfig(second);
-    return chain.send(readWire(wire, config), readFlag(config.skipPreflight));
+    return chain.send(readWire(wire, config), { skipPreflight: readFlag(config.skipPreflight) });
   },
   simulateTransaction(chain, [wire, second]) {
     return simulate(chain, wire, readConfig(second));
@@ -106,7 +106,9 @@ function simulate(chain: Chain, wire: unknown, config: Config): unknown {
   const replacement = { blockhash: chain.blockhashes.at(slot), lastValidBlockHeight: slot + BLOCKHASH_VALID_SLOTS };
   const decoded = chain.decode(readWire(wire, config));
   const simulation = chain.simulate(decoded, { sigVerify, ...(replaces ? { replacementBlockhash: replacement.blockhash } : {}) });
-  const inner = readFlag(config.innerInstructions) ? encodeInnerInstructions(simulation.innerInstructions, decoded, true) : null;
+  const inner = readFlag(config.innerInstructions)
+    ? encodeInnerInstructions(simulation.innerInstructions, decoded, { isParsed: true })
+    : null;
   return withContext(chain, config, {
     accounts: encodeSimulatedAccounts(chain, simulation, config),
     err: simulation.err,

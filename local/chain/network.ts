@@ -32,7 +32,7 @@ export const LAMPORTS_PER_SIGNATURE = 5_000n;
 export const TRANSACTION_BYTES_MAX = 1_232;
 export const U64_MAX = 2n ** 64n - 1n;
 
-/** Seed of the key that pays airdrops and is the authority of every mint this chain creates. Public: it guards nothing. */
+/** Seed of the key that pays airdrops and is the authority of every mint this chain creates. It is public, because it guards nothing of value. */
 export const FAUCET_SEED = sha256(new TextEncoder().encode('local chain faucet'));
 export const FAUCET_ADDRESS: Address = getAddressDecoder().decode(ed25519.getPublicKey(FAUCET_SEED));
 /** What the faucet holds on a fresh chain, in lamports. */

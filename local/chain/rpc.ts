@@ -50,7 +50,7 @@ export function describeError(id: unknown, error: unknown): unknown {
 type Result = { value: unknown } | { status: number } | 'broken';
 type Behaviour = (call: Call, fault: Fault) => Result | Promise<Result>;
 
-// One line of behaviour per kind; `vanish` acts when it is asked for and never waits here.
+// What each kind of fault does to a call; `vanish` has acted already when it was asked for, so no call meets it here.
 const BEHAVIOURS: Readonly<Record<FaultKind, Behaviour>> = {
   drop: (call) => (call.method === 'sendTransaction' ? { value: signatureOf(call) } : 'broken'),
   delay: async (call, fault) => {
@@ -153,7 +153,8 @@ function isStatus(result: Result): result is { status: number } {
   return result !== 'broken' && 'status' in result;
 }
 
-function readEnvelope(request: unknown): { id: unknown; method: string; params: unknown } | null {
+/** What a JSON-RPC request object says, or null where it is none. */
+export function readEnvelope(request: unknown): { id: unknown; method: string; params: unknown } | null {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) return null;
   const { jsonrpc, id, method, params = [] } = request as Record<string, unknown>;
   const isIdValid = id === undefined || id === null || ['string', 'number', 'bigint'].includes(typeof id);

@@ -5,6 +5,7 @@ import { Chain } from './chain.ts';
 import { RPC_CODE, RpcError } from './errors.ts';
 import { decodeJson, encodeJson } from './json.ts';
 import { answerRequest, describeError, type Outcome } from './rpc.ts';
+import { serveSubscriptions } from './websocket.ts';
 
 export interface ChainServer {
   /** Base URL without a trailing slash: the dev chain. `<url>/<id>` are the others, `<url>/<id>/<name>` further nodes of theirs. */
@@ -43,6 +44,7 @@ export async function startChainServer({ port = 0, host = '127.0.0.1' }: { port?
   const server = createServer((request, response) => {
     respond(request, response, findChain, closing.signal).catch(() => request.socket.destroy());
   });
+  serveSubscriptions(server, findChain, closing.signal);
   // Clients keep connections; one closed by us between two of their requests would look like a fault that no test asked for.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve, reject) => {

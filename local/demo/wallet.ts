@@ -26,6 +26,7 @@ import {
   getTransferCheckedInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
+import { callChain } from '../chain/client.ts';
 
 /** What a buyer needs to know to pay; a connect response is one. */
 export interface Bill {
@@ -57,15 +58,8 @@ export class WalletChain {
     this.url = url;
   }
 
-  async call<T>(method: string, ...params: unknown[]): Promise<T> {
-    const response = await fetch(this.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    });
-    const answer = (await response.json()) as { result: T; error?: { message: string } };
-    if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
-    return answer.result;
+  call<T>(method: string, ...params: unknown[]): Promise<T> {
+    return callChain<T>(this.url, method, params);
   }
 
   /** A new wallet with 1 SOL for fees, which the local chain's faucet gives on request, and no USDC account. */

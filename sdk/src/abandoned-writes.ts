@@ -1,4 +1,4 @@
-/** Remembered per process; the oldest go first. */
+/** A process remembers so many abandoned writes; the oldest are dropped first. */
 const REMEMBERED_MAX = 10_000;
 
 /** A write that is one request's alone: its Idempotency-Key, and what marks its body where the key may be another's too. */
@@ -11,7 +11,7 @@ export interface OwnWrite {
 export class AbandonedWrites {
   readonly #abandoned = new Map<string, OwnWrite>();
 
-  /** The answer never arrived, or was given back, so it has served no request: the next same request may go on with it. */
+  /** Remembers a write that has served no request, because its answer never arrived or its use was given back: the next same request may go on with it. */
   abandon(slot: string, own: OwnWrite): void {
     this.#abandoned.delete(slot);
     this.#abandoned.set(slot, own);

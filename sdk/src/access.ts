@@ -13,7 +13,7 @@ export interface Access {
   customer: Customer | null;
   /** The payment settled for this request, if one came with it. */
   payment: SettledPayment | null;
-  /** Served before, as far as can be known, and again by `onReplay: 'serve'`. */
+  /** True where this request was probably served before and runs again because of `onReplay: 'serve'`. */
   isReplay: boolean;
   isFailOpen: boolean;
 }
@@ -21,7 +21,7 @@ export interface Access {
 /** The little a gate needs to see of a request. */
 export interface Incoming {
   method: string;
-  /** Absolute. */
+  /** The absolute URL of the request. */
   url: string;
   header(name: string): string | null | undefined;
   waitUntil?: WaitUntil | undefined;
@@ -38,7 +38,7 @@ export const accessOf = (use: Pick<Consumption, 'entitlement_id' | 'units' | 're
   remaining: use.remaining,
 });
 
-/** Served while the service is away, because its owner asked for that. */
+/** The access of a request that runs while the service is away, because the merchant set `failOpen`. */
 export const FAILED_OPEN: Access = {
   consumptionId: null,
   entitlementId: null,

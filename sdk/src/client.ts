@@ -3,28 +3,30 @@ import { runScenario } from './testing.ts';
 import { type Answer, type Call, type CallOptions, type ClientOptions, Transport } from './transport.ts';
 import type * as T from './types.ts';
 
+const METERED = '/v1/access/metered-sessions';
 const SETTLE_TIMEOUT_MS = 30_000;
 
 export type Client = ReturnType<typeof createClient>;
 
 /**
  * A typed client of the service. Every method answers what the service sent, plus `replayed` and `response`; every failure is
- * an `SvcError`. Reads, and access writes under one Idempotency-Key, are repeated after failures that may pass; nothing else is.
+ * an `SvcError`. Reads, and access and test writes under one Idempotency-Key, are repeated after failures that may pass; nothing else is.
  */
 export function createClient(options: ClientOptions) {
   const transport = new Transport(options);
   const read = <R>(path: string, query?: object, callOptions?: CallOptions): Promise<Answer<R>> =>
     transport.call<R>({ method: 'GET', path, query, repeat: 'safe', options: callOptions });
-  /** Leaves a lasting record: sent once, whatever happens. */
+  /** A write that leaves a lasting record is sent once, whatever happens. */
   const once = <R>(method: Call['method'], path: string, body?: unknown, callOptions?: CallOptions): Promise<Answer<R>> =>
     transport.call<R>({ method, path, body, repeat: 'once', options: callOptions });
-  /** A write of the access API: repeated under the same Idempotency-Key. */
+  /** A write of the access API or of the sandbox: repeated under the same Idempotency-Key. */
   const keyed = <R>(method: Call['method'], path: string, body: unknown, callOptions?: CallOptions): Promise<Answer<R>> =>
     transport.call<R>({ method, path, body, repeat: 'keyed', options: callOptions });
   const settleTimeoutMs = options.settleTimeoutMs ?? SETTLE_TIMEOUT_MS;
 
   const product = (productId: string) => `/v1/products/${encodeURIComponent(productId)}`;
   const endpoint = (endpointId: string) => `/v1/webhooks/endpoints/${encodeURIComponent(endpointId)}`;
+  const metered = (sessionId: string) => `${METERED}/${encodeURIComponent(sessionId)}`;
   const getPayment = (paymentId: string, o?: CallOptions) => read<T.Payment>(`/v1/payments/${encodeURIComponent(paymentId)}`, undefined, o);
 
   return {
@@ -57,7 +59,7 @@ export function createClient(options: ClientOptions) {
         read<T.ReceiptVerification>(`/v1/receipt/${encodeURIComponent(receiptId)}/verify`, undefined, o),
     },
     webhookEndpoints: {
-      /** The answer alone holds the signing secret. */
+      /** Creates an endpoint. Only this answer holds its signing secret. */
       create: (body: T.CreateWebhookEndpoint, o?: CallOptions) =>
         once<T.WebhookEndpointWithSecret>('POST', '/v1/webhooks/endpoints', body, o),
       list: (query?: T.PageQuery, o?: CallOptions) => read<T.WebhookEndpointPage>('/v1/webhooks/endpoints', query, o),
@@ -100,7 +102,7 @@ export function createClient(options: ClientOptions) {
       run: (scenario: string, asked: Partial<T.RunScenario> = {}, o?: CallOptions) =>
         runScenario(
           {
-            begin: (body, callOptions) => once<T.SandboxSession>('POST', '/v1/testing/sessions', body, callOptions),
+            begin: (body, callOptions) => keyed<T.SandboxSession>('POST', '/v1/testing/sessions', body, callOptions),
             get: (sessionId, callOptions) => read<T.SandboxSession>(`/v1/testing/sessions/${sessionId}`, undefined, callOptions),
           },
           scenario,
@@ -108,7 +110,27 @@ export function createClient(options: ClientOptions) {
           o,
         ),
       /** Pays as a test wallet would: a payment, or a challenge of x402. */
-      pay: (body: T.TestPaymentRequest, o?: CallOptions) => once<T.TestPayment>('POST', '/v1/testing/pay', body, o),
+      pay: (body: T.TestPaymentRequest, o?: CallOptions) => keyed<T.TestPayment>('POST', '/v1/testing/pay', body, o),
+    },
+    meteredSessions: {
+      create: (body: T.CreateMeteredSession, o?: CallOptions) => keyed<T.MeteredSession>('POST', METERED, body, o),
+      get: (sessionId: string, o?: CallOptions) => read<T.MeteredSession>(metered(sessionId), undefined, o),
+      /** Keeps an amount free for one delivery, until its voucher comes. */
+      reserve: (sessionId: string, body: T.ReserveDelivery, o?: CallOptions) =>
+        keyed<T.MeteringDirective>('POST', `${metered(sessionId)}/deliveries`, body, o),
+      close: (sessionId: string, o?: CallOptions) => keyed<T.MeteredSession>('POST', `${metered(sessionId)}/close`, undefined, o),
+      /** Does what a buyer's credential of scheme `Payment` says; the same one again is answered as the first time. */
+      authorize: (sessionId: string, credential: string, o?: CallOptions) =>
+        transport.call<T.MeteredSession | T.CommitReceipt>({
+          method: 'POST',
+          path: `${metered(sessionId)}/authorize`,
+          credential,
+          repeat: 'safe',
+          options: { timeoutMs: settleTimeoutMs, ...o },
+        }),
+      /** What a buyer's client announces at the root of a resource's origin, handed on. */
+      announce: (body: object, o?: CallOptions) =>
+        transport.call<T.MeteringDirective>({ method: 'POST', path: '/__402/session/deliveries', body, repeat: 'safe', options: o }),
     },
     rails: { list: (o?: CallOptions) => read<T.RailPage>('/v1/access/rails', undefined, o) },
     railSettings: {

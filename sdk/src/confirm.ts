@@ -40,7 +40,7 @@ function toConfirmation(payment: Answer<Payment>): Answer<Confirmation> {
   return Object.defineProperties(confirmation, { replayed: { value: replayed }, response: { value: response } }) as Answer<Confirmation>;
 }
 
-/** As the service would have refused the confirm that is not sent any more. */
+/** The error that the service would have given to the confirm that is not sent any more. */
 function endedOtherwise(payment: Answer<Payment>): SvcError {
   const { requestId } = payment.response;
   if (payment.status === 'CONFIRMED') {

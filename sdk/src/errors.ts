@@ -5,7 +5,7 @@ export class SvcError extends Error {
    * `connection_failed` (no answer came, so a write may or may not have happened) and `unexpected_response` (not our JSON).
    */
   readonly code: string;
-  /** Of the HTTP answer; 0 where there was none. */
+  /** The status of the HTTP answer; 0 where there was none. */
   readonly status: number;
   readonly requestId: string | null;
   /** True where the same request, sent again unchanged, may succeed. A write needs the same Idempotency-Key. */
@@ -47,7 +47,7 @@ function problemsOf(detail: unknown): string | undefined {
 }
 
 /** An answer that is no success, in the order in which the service's clients read codes and texts. */
-export function toSvcError(response: Response, text: string, isAmbiguous: boolean): SvcError {
+export function toSvcError(response: Response, text: string, { isAmbiguous }: { isAmbiguous: boolean }): SvcError {
   const { status, headers } = response;
   const body = parseJson(text);
   const requestId = headers.get('X-Svc-Request-Id') ?? headers.get('X-Request-Id');

@@ -1,14 +1,19 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Access } from './access.ts';
+import { byThePiece } from './express-metered.ts';
+import type { MeteredOptions } from './metered.ts';
+import { present } from './present.ts';
 import { Gate, type ProtectOptions } from './protect.ts';
 import { servedHeaders, withPrivate } from './served.ts';
 
 export type { Access } from './access.ts';
+export type { ExpressMeteredAccess } from './express-metered.ts';
+export type { Metered, MeteredOptions, Piece } from './metered.ts';
 export type { ProtectOptions } from './protect.ts';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Set by `protect` from `@svc/sdk/express`. */
+    /** How this request was paid for; `protect` from `@svc/sdk/express` sets it. */
     svc?: Access;
   }
 }
@@ -20,14 +25,22 @@ const REFUND_WAIT_MS = 3_000;
  * Express middleware: the handlers behind it run once per unit used or paid for; they find how in `req.svc`. The use is given
  * back when the answer is 500 or more, whichever handler made it, and when the buyer was gone before any handler began. Once one has begun
  * the use stays used: a buyer could otherwise hang up while it works, as often as they like, and pay nothing.
+ *
+ * With `metered` the answer is sold by the piece, out of a payment channel that the buyer opens: `req.metered.send(pieces)` makes it. Put the
+ * same middleware on `/__402/session/deliveries`, where buyers' clients announce what they are about to pay for.
  */
-export function protect(options: ProtectOptions<Request>): RequestHandler {
+export function protect(options: ProtectOptions<Request> | MeteredOptions): RequestHandler {
+  return 'metered' in options ? byThePiece(options) : perUse(options);
+}
+
+function perUse(options: ProtectOptions<Request>): RequestHandler {
   const gate = new Gate<Request>(options);
   return (req, res, next) => {
     const url = `${req.protocol}://${req.get('host') ?? 'localhost'}${req.originalUrl}`;
     void gate.admit({ method: req.method, url, header: (name) => req.get(name) }, req).then(({ refusal, access, paymentResponse }) => {
       if (refusal) {
-        if (!res.headersSent && !res.destroyed) res.status(refusal.status).set(refusal.headers).json(refusal.body);
+        const { body, headers } = present(refusal, req.get('Accept'));
+        if (!res.headersSent && !res.destroyed) res.status(refusal.status).set(headers).send(body);
         return;
       }
       req.svc = access;

@@ -1,26 +1,46 @@
 import type { Access } from './access.ts';
+import { type MeteredAccess, MeteredGate, type MeteredOptions } from './metered.ts';
+import { present } from './present.ts';
 import { Gate, type ProtectOptions } from './protect.ts';
 import type { WaitUntil } from './refunds.ts';
 import { servedHeaders } from './served.ts';
 
 export type { Access } from './access.ts';
+export type { Metered, MeteredAccess, MeteredOptions, Piece } from './metered.ts';
 export type { ProtectOptions } from './protect.ts';
+
+type Handler<A, Rest extends unknown[]> = (request: Request, access: A, ...rest: Rest) => Response | Promise<Response>;
+/** How an answer was paid for: by the use, or by the piece. */
+type AccessOf<O> = O extends MeteredOptions ? MeteredAccess : Access;
+type Wrapped<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Promise<Response>;
 
 /**
  * For servers of the form `(request) => response` (Workers, Deno, Bun, Next): wraps a handler, which runs once per unit used or
  * paid for and is told how it was paid. Further arguments (`env`, `ctx`) are passed on. The use is given back when the handler
  * throws, or answers 500 or more.
+ *
+ * With `metered` the answer is sold by the piece, out of a payment channel that the buyer opens: `access.stream(pieces)` makes it. Give it
+ * the requests for `/__402/session/deliveries` too, where buyers' clients announce what they are about to pay for.
  */
-export function protect<Rest extends unknown[]>(
-  options: ProtectOptions<Request>,
-  handler: (request: Request, access: Access, ...rest: Rest) => Response | Promise<Response>,
-): (request: Request, ...rest: Rest) => Promise<Response> {
+export function protect<O extends ProtectOptions<Request> | MeteredOptions, Rest extends unknown[]>(
+  options: O,
+  handler: Handler<AccessOf<O>, Rest>,
+): Wrapped<Rest> {
+  if (!('metered' in options)) return perUse(options, handler as Handler<Access, Rest>);
+  const gate = new MeteredGate(options);
+  return (request, ...rest) => gate.answer(request, (access) => handler(request, access as AccessOf<O>, ...rest));
+}
+
+function perUse<Rest extends unknown[]>(options: ProtectOptions<Request>, handler: Handler<Access, Rest>): Wrapped<Rest> {
   const gate = new Gate<Request>(options);
   return async (request, ...rest) => {
     const waitUntil = waitUntilOf(rest);
     const incoming = { method: request.method, url: request.url, header: (name: string) => request.headers.get(name), waitUntil };
     const { refusal, access, paymentResponse } = await gate.admit(incoming, request);
-    if (refusal) return Response.json(refusal.body, { status: refusal.status, headers: refusal.headers });
+    if (refusal) {
+      const { body, headers } = present(refusal, request.headers.get('Accept'));
+      return new Response(body, { status: refusal.status, headers });
+    }
     try {
       const response = await handler(request, access, ...rest);
       if (response.status >= 500) await gate.refund(access, 'handler_failed', request, waitUntil);

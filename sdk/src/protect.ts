@@ -6,6 +6,7 @@ import { digestOf, isIdempotencyKey } from './keys.ts';
 import { withMark, withoutMark } from './mark.ts';
 import { RefundQueue, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
+import { newReporter } from './report.ts';
 import { type Answer, sleep } from './transport.ts';
 import type { Consume, Customer, ProductReference, SettledPayment, Settlement } from './types.ts';
 
@@ -31,7 +32,7 @@ export interface ProtectOptions<R> {
   failOpen?: boolean;
   /**
    * Told of every failure that the buyer is not to blame for, of refunds that could not be made, and once if buyers pay for more
-   * than they can use here.
+   * than they can use here. Default: each kind of failure once, on the console.
    */
   onError?: (error: unknown, request: R) => void;
 }
@@ -59,12 +60,14 @@ export class Gate<R> {
   readonly #options: ProtectOptions<R>;
   readonly #ledger = new AbandonedWrites();
   readonly #refunds = new RefundQueue();
+  readonly #tell: (error: unknown, request: R) => void;
   /** What to do once the use of an access was given back. */
   readonly #onRefunded = new WeakMap<Access, () => void>();
   #toldOfLeftovers = false;
 
   constructor(options: ProtectOptions<R>) {
     this.#options = options;
+    this.#tell = options.onError ?? newReporter();
   }
 
   /** Never throws: whatever is unclear is a refusal. */
@@ -253,9 +256,9 @@ export class Gate<R> {
 
   #report(error: unknown, request: R): void {
     try {
-      this.#options.onError?.(error, request);
+      this.#tell(error, request);
     } catch {
-      // A broken hook must not decide who is served.
+      // A hook that throws must not decide which request is served.
     }
   }
 }

@@ -13,7 +13,7 @@ const WAITING_MAX = 1_000;
 const KEEP_TRYING_MS = 60 * 60_000;
 const BACKOFF_FIRST_MS = 1_000;
 const BACKOFF_MAX_MS = 60_000;
-/** Longer than one try takes. A loop that is silent for so long was ended with the request that started it. */
+/** A try never takes this long, so a loop that has been silent for so long was ended with the request that started it. */
 const TRY_MAX_MS = 120_000;
 /** Workers end what `waitUntil` holds after 30 seconds; the next request goes on. */
 const WAIT_UNTIL_MS = 25_000;
@@ -83,7 +83,7 @@ export class RefundQueue {
 
 const mayPass = (error: unknown): boolean => error instanceof SvcError && error.retryable;
 
-/** Holds up no process that wants to end. */
+/** Waits with a timer that does not keep a process from ending. */
 const idle = (ms: number): Promise<void> =>
   new Promise((resolve) => {
     const timer: unknown = setTimeout(resolve, ms);

@@ -1,4 +1,5 @@
 import { SvcError } from './errors.ts';
+import { decodedChallenge } from './present.ts';
 
 /** What the buyer is told instead of being served. */
 export interface Refusal {
@@ -8,7 +9,7 @@ export interface Refusal {
 }
 
 export const EXPOSED_HEADERS = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After';
-/** Where the service named no time. */
+/** What a buyer is told to wait where the service named no time. */
 const RETRY_AFTER_SECONDS = 5;
 const SETUP_RETRY_AFTER_SECONDS = 60;
 
@@ -19,9 +20,10 @@ const refusal = (status: Refusal['status'], body: Refusal['body'], headers: Reco
 });
 const retryAfter = (seconds: number | null) => ({ 'Retry-After': String(Math.max(1, Math.ceil(seconds ?? RETRY_AFTER_SECONDS))) });
 
-/** The resource's own 402, with the challenge the service prepared. */
+/** The resource's own 402, with the challenge the service prepared, and what it says in the body, because many tools show no headers. */
 export function paymentRequired(challenge: string, code: string, detail: string, headers: Record<string, string> = {}): Refusal {
-  return refusal(402, { code, detail }, { 'PAYMENT-REQUIRED': challenge, ...headers });
+  const decoded = decodedChallenge(challenge);
+  return refusal(402, { code, detail, ...(decoded ? { payment_required: decoded } : {}) }, { 'PAYMENT-REQUIRED': challenge, ...headers });
 }
 
 /** The product cannot be paid for yet: a 402 without a challenge would only break the buyer's client. */
@@ -30,7 +32,7 @@ export const notReady = (): Refusal => {
   return refusal(503, { code: 'setup_not_ready', detail }, retryAfter(SETUP_RETRY_AFTER_SECONDS));
 };
 
-/** Never a new 402: the buyer's money may be on its way. */
+/** Answers 503 and never a new 402, because the buyer's money may be on its way. */
 export const settlementPending = (seconds: number, txSignature: string): Refusal => {
   const detail = 'Your payment was sent and is not decided yet. Repeat this request with the same PAYMENT-SIGNATURE; do not pay again.';
   return refusal(503, { code: 'settlement_pending', detail, tx_signature: txSignature }, retryAfter(seconds));

@@ -7,9 +7,9 @@ export interface ClientOptions {
   /** An API key (`svc_…`), kept server-side; or a session token. Absent: public routes only. */
   key?: string;
   fetch?: (request: Request) => Promise<Response>;
-  /** Per attempt. Default 10 000. */
+  /** Milliseconds that one attempt may take. Default 10 000. */
   timeoutMs?: number;
-  /** Per attempt to settle a payment, which waits for the chain. Default 30 000. */
+  /** Milliseconds that one attempt to settle a payment may take, which waits for the chain. Default 30 000. */
   settleTimeoutMs?: number;
   /** Further attempts after the first, where repeating is safe. Default 2. */
   maxRetries?: number;
@@ -43,6 +43,8 @@ export interface Call {
    * `once`: never repeated by us, because it would leave a second record.
    */
   repeat: 'safe' | 'keyed' | 'once';
+  /** A buyer's own, sent as `Authorization` instead of the client's key. */
+  credential?: string | undefined;
   options?: CallOptions | undefined;
 }
 
@@ -71,7 +73,7 @@ export class Transport {
   constructor(options: ClientOptions) {
     this.#options = options;
     this.maxRetries = options.maxRetries ?? 2;
-    // Bound late and called bare: workerd refuses `fetch` called as a method.
+    // workerd refuses a `fetch` that is called as a method, so it is looked up at each call and called by itself.
     this.#fetch = options.fetch ?? ((request) => fetch(request));
   }
 
@@ -80,7 +82,7 @@ export class Transport {
     let isAmbiguous = false;
     for (let n = 0; ; n++) {
       try {
-        return await this.#attempt<T>(call, key, isAmbiguous);
+        return await this.#attempt<T>(call, key, { isAmbiguous });
       } catch (thrown) {
         const error = thrown as SvcError;
         isAmbiguous ||= error.isAmbiguous;
@@ -92,13 +94,13 @@ export class Transport {
     }
   }
 
-  async #attempt<T>(call: Call, key: string | null, isAmbiguous: boolean): Promise<Answer<T>> {
+  async #attempt<T>(call: Call, key: string | null, { isAmbiguous }: { isAmbiguous: boolean }): Promise<Answer<T>> {
     const { response, text } = await this.#exchange(call, key);
     const replayed = response.headers.get('Idempotent-Replayed') === 'true';
     // What a failing server did is unknown; a refusal changed nothing.
-    if (!response.ok) throw toSvcError(response, text, response.status >= 500);
+    if (!response.ok) throw toSvcError(response, text, { isAmbiguous: response.status >= 500 });
     const body = text === '' ? {} : parseJson(text);
-    if (typeof body !== 'object' || body === null) throw toSvcError(response, text, true);
+    if (typeof body !== 'object' || body === null) throw toSvcError(response, text, { isAmbiguous: true });
     const { status, headers } = response;
     const requestId = headers.get('X-Svc-Request-Id') ?? headers.get('X-Request-Id');
     const facts: ResponseFacts = { status, headers, requestId, isAmbiguous };
@@ -138,7 +140,8 @@ export class Transport {
     for (const [name, value] of Object.entries(call.query ?? {})) if (value !== undefined) url.searchParams.set(name, String(value));
     const headers = new Headers({ accept: 'application/json' });
     const credential = this.#options.key;
-    if (credential?.startsWith('svc_')) headers.set('X-Svc-Key', credential);
+    if (call.credential !== undefined) headers.set('Authorization', call.credential);
+    else if (credential?.startsWith('svc_')) headers.set('X-Svc-Key', credential);
     else if (credential) headers.set('Authorization', `Bearer ${credential}`);
     if (key !== null) headers.set('Idempotency-Key', key);
     if (call.body !== undefined) headers.set('Content-Type', 'application/json');

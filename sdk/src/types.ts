@@ -53,9 +53,15 @@ export type EntitlementQuery = QueryOf<'listEntitlements'>;
 
 export type Settle = Named<Schemas['SettleRequest']> & { customer?: Customer };
 export type SettledPayment = Schemas['SettleResponse'];
-/** Sent to the chain, outcome unknown: the same payload is settled again later, never paid again. */
+/** The payment was sent to the chain and its outcome is unknown: settle the same payload again later, and never pay again. */
 export type PendingSettlement = Schemas['SettlePending'];
 export type Settlement = SettledPayment | PendingSettlement;
+
+export type MeteredSession = Schemas['MeteredSession'];
+export type CreateMeteredSession = Named<Schemas['MeteredSessionRequest']> & { customer?: Customer };
+export type ReserveDelivery = Schemas['MeteredDeliveryRequest'];
+export type MeteringDirective = Schemas['MeteringDirective'];
+export type CommitReceipt = Schemas['CommitReceipt'];
 
 export type Rail = Schemas['Rail'];
 export type RailPage = Schemas['RailPage'];

@@ -1,0 +1,63 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { renderReceipt as Render } from '#papers/render.ts';
+import { bundle, ROOT } from '../bundle.ts';
+import { RECEIPT_SAMPLES } from './receipt-samples.ts';
+
+/** `npm run bench:receipts`: what the PDF of a receipt costs and weighs, kind by kind; the files are in dist/receipts to be looked at. */
+const ASSETS = join(import.meta.dirname, '../../dist/assets');
+const OUT_DIR = join(import.meta.dirname, '../../dist/receipts');
+const RUNS = 15;
+
+const kept = new Map<string, Uint8Array>();
+/** As in an isolate that made a receipt before: its fonts are at hand. */
+const loadKept = async (path: string): Promise<Uint8Array> => kept.get(path) ?? kept.set(path, readFileSync(join(ASSETS, path))).get(path)!;
+const loadAnew = async (path: string): Promise<Uint8Array> => new Uint8Array(readFileSync(join(ASSETS, path)));
+
+/** CPU time of this process in milliseconds, with what the collector of garbage takes. */
+async function cpuOf(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+async function bench(): Promise<void> {
+  mkdirSync(OUT_DIR, { recursive: true });
+  const { outputs } = await bundle(join(ROOT, 'worker/papers/render.ts'), join(OUT_DIR, 'module'));
+  const file = join(OUT_DIR, 'module/render.js');
+  const text = Object.keys(outputs)
+    .filter((path) => path.endsWith('.js'))
+    .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+    .join('');
+  let renderReceipt!: typeof Render;
+  const loaded = await cpuOf(async () => ({ renderReceipt } = (await import(file)) as { renderReceipt: typeof Render }));
+  const first = await cpuOf(() => renderReceipt(RECEIPT_SAMPLES.plain!, loadAnew));
+  console.log(`the module: ${(gzipSync(text, { level: 9 }).length / 1024).toFixed(0)} KiB gzip, ${loaded.toFixed(0)} ms CPU to import`);
+  console.log(`the first receipt of a fresh process: ${first.toFixed(0)} ms CPU\n`);
+  console.log(`${'kind'.padEnd(18)}${'KiB'.padStart(8)}${'cold ms'.padStart(10)}${'warm ms'.padStart(10)}`);
+  for (const [kind, facts] of Object.entries(RECEIPT_SAMPLES)) {
+    const cold: number[] = [];
+    const warm: number[] = [];
+    let pdf = new Uint8Array();
+    for (let run = 0; run < RUNS; run++) {
+      cold.push(await cpuOf(() => renderReceipt(facts, loadAnew)));
+      warm.push(
+        await cpuOf(async () => {
+          pdf = new Uint8Array(await renderReceipt(facts, loadKept));
+        }),
+      );
+    }
+    writeFileSync(join(OUT_DIR, `${kind}.pdf`), pdf);
+    const median = (times: number[]) =>
+      times
+        .toSorted((a, b) => a - b)
+        [RUNS >> 1]!.toFixed(0)
+        .padStart(10);
+    console.log(`${kind.padEnd(18)}${(pdf.length / 1024).toFixed(1).padStart(8)}${median(cold)}${median(warm)}`);
+  }
+  console.log('\ncold: fonts parsed anew. Aims: 150 ms CPU, 120 KiB, with Chinese, Japanese or Korean 400 KiB.');
+}
+
+await bench();

@@ -1,0 +1,83 @@
+import type { Address, EncodedAccount } from '@solana/kit';
+import { associatedTokenAddress } from '#solana/programs/derived-address.ts';
+import {
+  type Channel,
+  type ChannelProblem,
+  type ChannelProgram,
+  decodeChannel,
+  encodeChannel,
+} from '#solana/programs/payment-channels/channel.ts';
+import { CHANNEL_ERRORS, type ChannelError } from '#solana/programs/payment-channels/errors.ts';
+import { TOKEN_PROGRAM } from '../../network.ts';
+import { isMint, isTokenAccount, readHolding, TOKEN_ACCOUNT_BYTES } from '../../tokens.ts';
+import type { ProgramCall } from '../program-call.ts';
+import { fail } from '../program-failure.ts';
+
+const CHANNEL_PROBLEMS: Readonly<Record<ChannelProblem, number | string>> = {
+  tombstone: 'InvalidAccountData',
+  wrong_length: 'InvalidAccountData',
+  wrong_discriminator: CHANNEL_ERRORS.invalidAccountDiscriminator,
+  wrong_version: CHANNEL_ERRORS.unsupportedChannelVersion,
+  wrong_status: CHANNEL_ERRORS.invalidChannelStatus,
+};
+
+/** The channel in an account, which must be the program's and hold one. */
+export function loadChannel(program: ChannelProgram, call: ProgramCall, address: Address): Channel {
+  const account = call.read(address);
+  if (account.programAddress !== program.address) fail('InvalidAccountOwner');
+  const channel = decodeChannel(program, account.data);
+  return channel.ok ? channel.value : fail(CHANNEL_PROBLEMS[channel.reason]);
+}
+
+export function saveChannel(program: ChannelProgram, call: ProgramCall, address: Address, channel: Channel): void {
+  call.write(address, encodeChannel(program, channel));
+}
+
+/** Requires a signature. */
+export function requireSigner(call: ProgramCall, address: Address): void {
+  if (!call.isSigner(address)) fail(CHANNEL_ERRORS.missingRequiredSignature);
+}
+
+/** A mint with the program it belongs to. */
+export interface Token {
+  mint: Address;
+  program: Address;
+  decimals: number;
+}
+
+/** Requires a mint of the classic token program, which is the only one this model knows. */
+export function requireMint(call: ProgramCall, mint: Address, tokenProgram: Address): Token {
+  if (tokenProgram !== TOKEN_PROGRAM) fail(CHANNEL_ERRORS.invalidMintTokenProgram);
+  const account = call.read(mint);
+  if (account.programAddress !== TOKEN_PROGRAM || !isMint(account)) fail(CHANNEL_ERRORS.mintAccountMismatch);
+  return { mint, program: tokenProgram, decimals: account.data[44]! };
+}
+
+/** What keeps a token account from being paid: another address, no token account, another owner, or frozen. */
+export type HoldingProblem = 'other_address' | 'malformed' | 'other_owner' | 'not_initialized';
+
+const INITIALIZED = 1;
+const STATE_OFFSET = 108;
+
+/** Judges whether an address is its owner's associated token account, and can be paid. */
+export function findHoldingProblem(account: EncodedAccount, owner: Address, token: Token): HoldingProblem | null {
+  if (account.address !== associatedTokenAddress(owner, token.mint, token.program)) return 'other_address';
+  if (account.programAddress !== token.program || account.data.length !== TOKEN_ACCOUNT_BYTES) return 'malformed';
+  const holding = readHolding(account.data);
+  if (isTokenAccount(account) && (holding.owner !== owner || holding.mint !== token.mint)) return 'other_owner';
+  return account.data[STATE_OFFSET] === INITIALIZED ? null : 'not_initialized';
+}
+
+/** Requires an owner's associated token account; the two numbers are for one that is not it, and for one that is broken. */
+export function requireHolding(
+  call: ProgramCall,
+  { address, owner, token }: { address: Address; owner: Address; token: Token },
+  errors: { mismatch: ChannelError; malformed: ChannelError },
+): void {
+  const problem = findHoldingProblem(call.read(address), owner, token);
+  if (problem !== null) fail(CHANNEL_ERRORS[problem === 'malformed' ? errors.malformed : errors.mismatch]);
+}
+
+export const ESCROW_ERRORS = { mismatch: 'channelAccountMismatch', malformed: 'invalidChannelTokenAccount' } as const;
+export const PAYER_ERRORS = { mismatch: 'payerAccountMismatch', malformed: 'invalidPayerTokenAccount' } as const;
+export const TREASURY_ERRORS = { mismatch: 'treasuryAccountMismatch', malformed: 'invalidTreasuryTokenAccount' } as const;

@@ -1,0 +1,67 @@
+import type { Address } from '@solana/kit';
+import { hex } from '#core/encoding.ts';
+import { addressSeed, associatedTokenAddress, u64Seed } from '#solana/programs/derived-address.ts';
+import type { ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
+import { CHANNEL_ERRORS } from '#solana/programs/payment-channels/errors.ts';
+import type { ProgramCall } from '../program-call.ts';
+import { fail } from '../program-failure.ts';
+import { findHoldingProblem, type HoldingProblem, type Token } from './channel-accounts.ts';
+
+const BENEFICIARIES = ['recipient', 'payee', 'payer'] as const;
+
+/** What one party is due, and the token account named for it. */
+export interface Payout {
+  beneficiary: (typeof BENEFICIARIES)[number];
+  owner: Address;
+  tokenAccount: Address;
+  amount: bigint;
+}
+
+const WRONG_ACCOUNT = {
+  recipient: CHANNEL_ERRORS.recipientAccountMismatch,
+  payee: CHANNEL_ERRORS.payeeAccountMismatch,
+  payer: CHANNEL_ERRORS.payerAccountMismatch,
+} as const;
+
+// How the event numbers the reasons for which a party loses its part; the first of the program's is about token extensions.
+const REDIRECT_REASONS: Readonly<Record<HoldingProblem, number | null>> = {
+  other_address: null,
+  malformed: 1,
+  not_initialized: 2,
+  other_owner: 3,
+};
+
+const PAYOUT_REDIRECTED = hex.decode('d116b9d754a75450');
+
+interface Context {
+  channel: Address;
+  treasuryTokenAccount: Address;
+  eventAuthority: Address;
+  token: Token;
+}
+
+/**
+ * Where a party's part goes. One whose own token account is missing, frozen or another's loses the part to the treasury for
+ * good, so that it cannot hold up the others; a wrong account named by the caller is an error.
+ */
+export function resolveDestination(
+  program: ChannelProgram,
+  call: ProgramCall,
+  { channel, treasuryTokenAccount, eventAuthority, token }: Context,
+  { beneficiary, owner, tokenAccount, amount }: Payout,
+): { destination: Address; amount: bigint } {
+  if (amount === 0n) {
+    if (tokenAccount !== associatedTokenAddress(owner, token.mint, token.program)) fail(WRONG_ACCOUNT[beneficiary]);
+    return { destination: tokenAccount, amount };
+  }
+  const problem = findHoldingProblem(call.read(tokenAccount), owner, token);
+  if (problem === null) return { destination: tokenAccount, amount };
+  // The older program knows no reason for an account given to another owner, and refuses it.
+  const reason = program.generation === 'older' && problem === 'other_owner' ? null : REDIRECT_REASONS[problem];
+  if (reason === null) return fail(WRONG_ACCOUNT[beneficiary]);
+  if (eventAuthority !== program.eventAuthority) fail(CHANNEL_ERRORS.invalidEventAuthority);
+  const kinds = [BENEFICIARIES.indexOf(beneficiary), reason];
+  const fields = [...addressSeed(channel), ...addressSeed(owner), ...u64Seed(amount), ...kinds];
+  call.emit(program.eventAuthority, [...PAYOUT_REDIRECTED, ...fields]);
+  return { destination: treasuryTokenAccount, amount };
+}

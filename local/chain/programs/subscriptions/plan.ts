@@ -1,0 +1,110 @@
+import type { Address } from '@solana/kit';
+import { addressSeed, u64Seed } from '#solana/programs/derived-address.ts';
+import { SUBSCRIPTION_ERRORS } from '#solana/programs/subscriptions/errors.ts';
+import type { SubscriptionInstruction } from '#solana/programs/subscriptions/parse-instruction.ts';
+import {
+  ACCOUNT_KINDS,
+  findPlanAddress,
+  PERIOD_HOURS_MAX,
+  PLAN_BYTES,
+  periodSeconds,
+  type SubscriptionPlan,
+} from '#solana/programs/subscriptions/subscription.ts';
+import type { ProgramCall } from '../program-call.ts';
+import { fail } from '../program-failure.ts';
+import {
+  emit,
+  hasEnded,
+  loadPlan,
+  requireMint,
+  requireOurs,
+  requireSigner,
+  requireSystemProgram,
+  requireTokenProgram,
+  requireWritable,
+} from './checks.ts';
+
+type CreatePlan = Extract<SubscriptionInstruction, { name: 'createPlan' }>;
+type UpdatePlan = Extract<SubscriptionInstruction, { name: 'updatePlan' }>;
+type DeletePlan = Extract<SubscriptionInstruction, { name: 'deletePlan' }>;
+
+const SUNSET = 0;
+const ACTIVE = 1;
+const STATUS_OFFSET = 34;
+const CREATED_AT_OFFSET = 91;
+const END_OFFSET = 99;
+const PULLERS_OFFSET = 235;
+const METADATA_OFFSET = 363;
+
+/** Publishes a plan. Its bytes are kept as they came, apart from when it was made. */
+export function createPlan(call: ProgramCall, { accounts, plan }: CreatePlan): void {
+  if (plan.amount === 0n) fail(SUBSCRIPTION_ERRORS.invalidAmount);
+  if (plan.periodHours === 0n || plan.periodHours > PERIOD_HOURS_MAX) fail(SUBSCRIPTION_ERRORS.invalidPeriodLength);
+  requireEnd(plan, call.now);
+  requireSigner(call, accounts.owner);
+  requireWritable(call, accounts.owner, accounts.plan);
+  requireMint(call, accounts.mint, accounts.tokenProgram);
+  requireTokenProgram(accounts.tokenProgram);
+  requireSystemProgram(accounts.systemProgram);
+  if (plan.mint !== accounts.mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
+  if (call.read(accounts.plan).data.length > 0) fail(SUBSCRIPTION_ERRORS.planAlreadyExists);
+  const { address, bump } = findPlanAddress(accounts.owner, plan.planId);
+  if (accounts.plan !== address) fail(SUBSCRIPTION_ERRORS.invalidPlanPda);
+  call.create(address, accounts.owner, PLAN_BYTES);
+  const data = Uint8Array.of(ACCOUNT_KINDS.plan, ...addressSeed(accounts.owner), bump, ACTIVE, ...call.data.slice(1));
+  data.set(u64Seed(call.now), CREATED_AT_OFFSET);
+  call.write(address, data);
+}
+
+/** Changes a plan: its end may come nearer but never go; after a sunset only pullers can be taken out. */
+export function updatePlan(call: ProgramCall, { accounts, ...change }: UpdatePlan): void {
+  requireSigner(call, accounts.owner);
+  requireWritable(call, accounts.plan);
+  const plan = loadOwnPlan(call, accounts);
+  const data = Uint8Array.from(call.read(accounts.plan).data);
+  const [status, endTs, pullers, metadata] = splitChange(call);
+  const isSameMetadata = metadata.every((byte, index) => data[METADATA_OFFSET + index] === byte);
+  if (plan.status === 'sunset') {
+    const isNarrower = change.pullers.every((puller) => plan.pullers.includes(puller));
+    const isSame = change.status === SUNSET && change.endTs === plan.endTs && isSameMetadata;
+    if (!isNarrower || !isSame) fail(SUBSCRIPTION_ERRORS.planImmutableAfterSunset);
+  }
+  if (change.status === SUNSET && change.endTs === 0n) fail(SUBSCRIPTION_ERRORS.sunsetRequiresEndTs);
+  if (change.status !== SUNSET && change.status !== ACTIVE) fail(SUBSCRIPTION_ERRORS.invalidPlanStatus);
+  if (hasEnded(plan, call.now)) fail(SUBSCRIPTION_ERRORS.planExpired);
+  const isExtended = plan.endTs !== 0n && (change.endTs === 0n || change.endTs > plan.endTs);
+  if (isExtended) fail(SUBSCRIPTION_ERRORS.planEndTsCannotExtend);
+  if (change.endTs !== plan.endTs) requireEnd({ ...plan, endTs: change.endTs }, call.now);
+  data.set(status, STATUS_OFFSET);
+  data.set(endTs, END_OFFSET);
+  data.set(pullers, PULLERS_OFFSET);
+  data.set(metadata, METADATA_OFFSET);
+  call.write(accounts.plan, data);
+  emit(call, accounts, 'planUpdated', [accounts.plan, accounts.owner, status, endTs, pullers]);
+}
+
+/** Closes a plan whose end has passed. */
+export function deletePlan(call: ProgramCall, { accounts }: DeletePlan): void {
+  requireSigner(call, accounts.owner);
+  requireWritable(call, accounts.owner, accounts.plan);
+  const plan = loadOwnPlan(call, accounts);
+  if (!hasEnded(plan, call.now)) fail(SUBSCRIPTION_ERRORS.planNotExpired);
+  call.close(accounts.plan, accounts.owner);
+}
+
+function loadOwnPlan(call: ProgramCall, accounts: { owner: Address; plan: Address }): SubscriptionPlan {
+  requireOurs(call, accounts.plan);
+  const plan = loadPlan(call, accounts.plan);
+  return plan.owner === accounts.owner ? plan : fail(SUBSCRIPTION_ERRORS.notPlanOwner);
+}
+
+/** An end leaves room for one period at least. */
+function requireEnd({ endTs, periodHours }: Pick<SubscriptionPlan, 'endTs' | 'periodHours'>, now: bigint): void {
+  if (endTs !== 0n && now + periodSeconds(periodHours) > endTs) fail(SUBSCRIPTION_ERRORS.invalidEndTs);
+}
+
+/** The bytes of a change as they came: status, end, pullers, metadata. */
+function splitChange({ data }: ProgramCall): [Uint8Array, Uint8Array, Uint8Array, Uint8Array] {
+  const part = (from: number, to: number) => Uint8Array.from(data.slice(from, to));
+  return [part(1, 2), part(2, 10), part(10, 138), part(138, 266)];
+}

@@ -1,0 +1,55 @@
+/** What a connector is told by its environment, on a Worker as on a machine. */
+export interface ConnectorEnv {
+  /** Where the service is. */
+  SERVICE_URL: string;
+  /** One of TELEGRAM_CONNECTOR_SECRETS or DISCORD_CONNECTOR_SECRETS there. */
+  CONNECTOR_SECRET: string;
+}
+
+/** Answers of the service to a connector, as words for the person who waits. */
+export interface Reported {
+  ok: boolean;
+  /** The service's own words where it refuses. */
+  detail: string;
+}
+
+const TRIES_MAX = 3;
+
+const PAUSE_MAX_SECONDS = 30;
+
+/** How long the service asks to be left alone; null where that is longer than a person waits. */
+function pauseOf(response: Response): number | null {
+  const seconds = Number(response.headers.get('Retry-After') ?? 1);
+  return seconds <= PAUSE_MAX_SECONDS ? seconds * 1000 : null;
+}
+
+/**
+ * Tells the service who came, or which chat or guild an administrator claims. The same report twice is the same answer there, so one whose
+ * answer is lost is made again, and one that came too soon is made when the service wants it.
+ */
+export async function report(
+  { SERVICE_URL, CONNECTOR_SECRET }: ConnectorEnv,
+  provider: 'telegram' | 'discord',
+  what: 'identity' | 'claims',
+  body: Record<string, unknown>,
+): Promise<Reported> {
+  const url = `${SERVICE_URL.replace(/\/$/, '')}/v1/integrations/connectors/${provider}/${what}`;
+  const headers = { 'content-type': 'application/json', 'X-Svc-Connector-Secret': CONNECTOR_SECRET };
+  for (let tries = 1; ; tries++) {
+    try {
+      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal: AbortSignal.timeout(10_000) });
+      const answer = (await response.json().catch(() => ({}))) as { detail?: unknown };
+      const waitMs = response.status === 429 ? pauseOf(response) : response.status < 500 ? null : 0;
+      if (waitMs === null || tries === TRIES_MAX)
+        return { ok: response.ok, detail: typeof answer.detail === 'string' ? answer.detail : `HTTP ${response.status}` };
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    } catch {
+      if (tries === TRIES_MAX) return { ok: false, detail: 'The service does not answer. Try again in a moment.' };
+    }
+  }
+}
+
+/** A code as the service makes it. */
+export const CLAIM_CODE = /\bclaim-[0-9A-Za-z]{16,48}\b/;
+/** A session as the service names it. */
+export const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,0 +1,100 @@
+/**
+ * `npm run deploy:check`: what would go wrong with a deployment, before it is one. Asks the platform only where a token for it is there.
+ * @module
+ */
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { unstable_readConfig as readWrangler } from 'wrangler';
+import { Refusal } from './options.ts';
+import { runWrangler } from './wrangler.ts';
+
+const USAGE = `npm run deploy:check -- --vars <file of all secrets> [--env <environment of wrangler.toml>] [--offline]`;
+/** Of the file as it comes. */
+const PLACEHOLDERS = { database: /^0{8}-/, reference: '6hjrWR3LkfsPH6A8BmpkMrGUAZv7aXLf57YxZE76ba9x' };
+
+interface Flags {
+  vars?: string;
+  env?: string;
+  offline?: boolean;
+}
+/** Lines of what is open; none: it is well. null: it could not be looked at. */
+type Look = (flags: Flags) => string[] | null | Promise<string[] | null>;
+
+function runScript(file: string, args: string[]): string[] {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', join(import.meta.dirname, file), ...args], {
+    encoding: 'utf8',
+  });
+  return status === 0 ? [] : `${stdout}${stderr}`.trim().split('\n').filter(Boolean);
+}
+
+const lookAtConfiguration: Look = ({ vars, env, offline }) =>
+  runScript('check-config.ts', [
+    ...(vars === undefined ? [] : ['--vars', vars]),
+    ...(env === undefined ? [] : ['--env', env]),
+    ...(offline ? ['--offline'] : []),
+  ]);
+
+const lookAtPlaceholders: Look = ({ env }) => {
+  const { d1_databases, vars } = readWrangler({ config: 'wrangler.toml', ...(env === undefined ? {} : { env }) }, { hideWarnings: true });
+  const isPlaceholder = d1_databases.some(({ database_id = '' }) => PLACEHOLDERS.database.test(database_id));
+  return [
+    ...(isPlaceholder ? ['wrangler.toml has no database_id of yours: npx wrangler d1 create svc'] : []),
+    ...(vars.SERVICE_REFERENCE === PLACEHOLDERS.reference
+      ? ['SERVICE_REFERENCE is the one of the example: choose an address of your own']
+      : []),
+  ];
+};
+
+const lookAtBundle: Look = () => [...runScript('assets.ts', []), ...runScript('build.ts', [])];
+
+const lookAtMigrations: Look = async ({ env, offline }) => {
+  if (offline || !process.env.CLOUDFLARE_API_TOKEN) return null;
+  const stateDir = mkdtempSync(join(tmpdir(), 'svc-check-'));
+  try {
+    const said = await runWrangler(['d1', 'migrations', 'list', 'DB', '--remote', ...(env === undefined ? [] : ['--env', env])], {
+      stateDir,
+    });
+    return /no migrations to apply/i.test(said) ? [] : [said, 'npx wrangler d1 migrations apply DB --remote'];
+  } finally {
+    rmSync(stateDir, { recursive: true, force: true });
+  }
+};
+
+const LOOKS: Record<string, Look> = {
+  configuration: lookAtConfiguration,
+  'wrangler.toml': lookAtPlaceholders,
+  'build and size': lookAtBundle,
+  migrations: lookAtMigrations,
+};
+
+function readFlags(args: string[]): Flags {
+  const options = { vars: { type: 'string' }, env: { type: 'string' }, offline: { type: 'boolean' } } as const;
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    throw new Refusal(`${error instanceof Error ? error.message : String(error)}\nUsage: ${USAGE}`);
+  }
+}
+
+async function main(): Promise<void> {
+  const flags = readFlags(process.argv.slice(2));
+  let isReady = true;
+  for (const [name, look] of Object.entries(LOOKS)) {
+    const open = await look(flags);
+    console.log(`${open === null ? 'not looked at' : open.length === 0 ? 'ok' : 'open'}  ${name}`);
+    for (const line of open ?? []) console.log(`      ${line}`);
+    if (open === null) console.log('      Set CLOUDFLARE_API_TOKEN, and leave --offline out, to ask the platform.');
+    if (open && open.length > 0) isReady = false;
+  }
+  console.log(isReady ? '\nReady to deploy: npx wrangler deploy' : '\nNot ready yet.');
+  process.exitCode = isReady ? 0 : 1;
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+});

@@ -1,0 +1,62 @@
+/**
+ * `npm run pay -- <checkout page>`: pays as a buyer would, from a new wallet with play money of the local chain, so that a whole sale can be
+ * seen without a browser. Only where `npm run dev` runs: the chain has to be on this machine.
+ * @module
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Api } from './api.ts';
+import { sign, WalletChain } from './demo/wallet.ts';
+import { Refusal } from './options.ts';
+
+const USAGE = 'npm run pay -- <address of a checkout page> [--chain http://127.0.0.1:8899]';
+const PLAY_MONEY_UNITS = 1_000_000_000_000n;
+const PATIENCE_MS = 30_000;
+
+interface Payment {
+  payment_id: string;
+  status: string;
+  receipt_id?: string;
+}
+
+function readOrder(args: string[]): { page: URL; chainUrl: string } {
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { chain: { type: 'string' } } });
+  const page = positionals.length === 1 && URL.canParse(positionals[0]!) ? new URL(positionals[0]!) : null;
+  const chain = new URL(values.chain ?? `http://127.0.0.1:${process.env.CHAIN_PORT || 8899}`);
+  if (!page || !/^\/p\/[a-z0-9-]+$/.test(page.pathname)) throw new Refusal(`Say which page.\nUsage: ${USAGE}`);
+  if (chain.hostname !== '127.0.0.1') throw new Refusal('Play money is on a chain of this machine alone.');
+  return { page, chainUrl: chain.origin };
+}
+
+async function pay(page: URL, chainUrl: string): Promise<void> {
+  const api = new Api(page.origin);
+  const buyer = await new WalletChain(chainUrl).newBuyer(PLAY_MONEY_UNITS);
+  const body = { asset: 'USDC', wallet_address: buyer.address };
+  const session = await api.must<{ payment_id: string; transaction: string; price: { amount: string; asset: string } }>(
+    'POST',
+    `/v1/products${page.pathname}/connect`,
+    { body },
+  );
+  const { amount, asset } = session.price;
+  console.log(`${buyer.address} pays ${amount} ${asset}`);
+  const transaction = await sign(buyer, session.transaction);
+  await api.must('POST', `/v1/payments/${session.payment_id}/transaction`, { body: { transaction } });
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(500)) {
+    const { status, receipt_id } = await api.must<Payment>('GET', `/v1/payments/${session.payment_id}`);
+    if (status === 'PENDING_SIGNATURE' || status === 'PENDING_CONFIRMATION') continue;
+    console.log(`${status}: ${page.origin}/v1/payments/${session.payment_id}`);
+    if (receipt_id) console.log(`Receipt: ${page.origin}/r/${receipt_id}`);
+    if (status !== 'CONFIRMED') process.exitCode = 1;
+    return;
+  }
+  throw new Error(`${session.payment_id} was not confirmed in time.`);
+}
+
+try {
+  const { page, chainUrl } = readOrder(process.argv.slice(2));
+  await pay(page, chainUrl);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
