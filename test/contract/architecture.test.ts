@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RAIL_IDS } from '#rules/product-rails.ts';
 import {
-  BUYERS_BROWSER,
+  BROWSER_FILES,
   edges,
   filesWith,
   importsOf,
@@ -91,18 +91,13 @@ describe('every matter has one owner', () => {
     [
       'the clock is read once per request or job, and in objects',
       () => filesWith(/\bDate\.now\b|\bnew Date\(\)/),
-      [/^worker\/(?:index|jobs|sweeps|platform\/(?:context|log)|published\/health)\.ts$/, /^durable-objects\//, BUYERS_BROWSER],
+      [/^worker\/(?:index|jobs|sweeps|platform\/(?:context|log)|published\/health)\.ts$/, /^durable-objects\//, BROWSER_FILES],
     ],
     ['only the log prints', () => filesWith(/\bconsole\./), [/^worker\/platform\/log\.ts$/]],
     [
-      'only the chain client, the providers, the sender of webhooks and the buyer’s browser call the network',
+      'only the chain client, the providers, the sender of webhooks and pages in the browser call the network',
       () => filesWith(/(?<![.\w])fetch\(/),
-      [
-        /^worker\/solana\/node\.ts$/,
-        /^worker\/platform\/providers\//,
-        /^worker\/features\/webhooks\/deliveries\/post\.ts$/,
-        BUYERS_BROWSER,
-      ],
+      [/^worker\/solana\/node\.ts$/, /^worker\/platform\/providers\//, /^worker\/features\/webhooks\/deliveries\/post\.ts$/, BROWSER_FILES],
     ],
     ['ids come from core/ids', () => filesWith(/\brandomUUID\b/), []],
     [
@@ -142,10 +137,17 @@ describe('every matter has one owner', () => {
     expect(importing(/^drizzle-orm/).length).toBeGreaterThan(5);
     expect(filesWith(/\bDate\.now\b/)).toContain('worker/platform/context.ts');
     expect(filesWith(/\bconsole\./)).toEqual(['worker/platform/log.ts']);
-    expect(outside(filesWith(/(?<![.\w])fetch\(/), BUYERS_BROWSER)).toEqual([
+    expect(outside(filesWith(/(?<![.\w])fetch\(/), BROWSER_FILES)).toEqual([
       'worker/features/webhooks/deliveries/post.ts',
+      'worker/platform/providers/alarm.ts',
+      'worker/platform/providers/domain-proof.ts',
       'worker/platform/providers/local-clock.ts',
+      'worker/platform/providers/mail/resend.ts',
+      'worker/platform/providers/messaging/platform.ts',
+      'worker/platform/providers/picture.ts',
       'worker/platform/providers/price.ts',
+      'worker/platform/providers/processor.ts',
+      'worker/platform/providers/sign-in.ts',
       'worker/solana/node.ts',
     ]);
     expect(filesWith(/throw new ApiError/)).toContain('worker/rules/states.ts');

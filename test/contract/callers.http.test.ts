@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { operateAccount } from '#features/accounts/operator/operator.ts';
 import { newCtx } from '#platform/context.ts';
 import { exampleOf, isOpen, nameOf, pathOf, schemaOfBody, type Target, takes, targets } from '../world/document.ts';
+import { mailConfig } from '../world/mail.ts';
 import { type Belongings, openTenant, type Tenant, tracesOf } from '../world/tenant.ts';
 import { type Answer, type Merchant, World } from '../world/world.ts';
 
@@ -16,7 +17,8 @@ const DOORS = ['invalid_authorization', 'account_suspended', 'account_deleted', 
 type Door = 'open' | 'shared secret' | 'session' | 'person' | 'key' | 'viewer' | 'merchant';
 function doorOf({ operation, path }: Target): Door {
   if (operation.security === undefined) return 'open';
-  if (takes(operation, 'connectorSecret') || takes(operation, 'chainSignature')) return 'shared secret';
+  if (['connectorSecret', 'chainSignature', 'processorSignature', 'mailSignature'].some((scheme) => takes(operation, scheme)))
+    return 'shared secret';
   const [key, bearer] = [takes(operation, 'apiKey'), takes(operation, 'bearer')];
   if (isOpen(operation)) return key ? 'viewer' : 'session';
   if (!key && !bearer) throw new Error(`nobody may call ${path}`);
@@ -43,9 +45,10 @@ const CALLERS = [
 type Caller = (typeof CALLERS)[number];
 
 const isKey = (caller: Caller): boolean => / key|for a key/.test(caller);
-/** What the service itself is paid for, or pays for others: it has no sandbox. */
-const isLiveAlone = ({ method, path }: Target): boolean =>
-  method === 'POST' && /^\/v1\/access\/x402\/(?:activate|facilitator)\//.test(path);
+/** What the service pays for others: it has no sandbox. */
+const isLiveAlone = ({ method, path }: Target): boolean => method === 'POST' && path.startsWith('/v1/access/x402/facilitator/');
+/** A merchant's own, with the live door alone. */
+const isOfLiveMode = ({ path }: Target): boolean => /^\/v1\/(?:billing|account\/delivery\/claims)/.test(path);
 const isOfSandbox = ({ path }: Target): boolean => path.startsWith('/v1/testing/');
 const SANDBOX_ONLY: Verdict = [403, 'invalid_authorization', 'sandbox_key_required'];
 const isOfOtherMode = (caller: Caller): boolean => /other mode/.test(caller);
@@ -63,12 +66,17 @@ const CREDENTIALS: Partial<Record<Caller, Verdict>> = {
   'a token of a deleted account': [403, 'account_deleted'],
 };
 
+/** No merchant may, whoever's the object is. */
+const isOfStaff = ({ path }: Target): boolean => /\/resolve$/.test(path);
+
 /** The rule. `isAddressed`: an object of the owner is named in the path or the body. */
 function expectedOf(target: Target, caller: Caller, isAddressed: boolean): Verdict {
   const door = doorOf(target);
   if (door === 'open') return 'let in';
   if (door === 'shared secret')
-    return [401, takes(target.operation, 'chainSignature') ? 'webhook_signature_failed' : 'connector_secret_invalid'];
+    return [401, takes(target.operation, 'connectorSecret') ? 'connector_secret_invalid' : 'webhook_signature_failed'];
+  // Without a token it signs in, whatever else is shown.
+  if (target.path.endsWith('/start')) return isKey(caller) || caller === 'nobody' ? 'let in' : (CREDENTIALS[caller] ?? 'let in');
   // Keys open no session.
   if (door === 'session') return isKey(caller) || caller === 'nobody' ? UNAUTHORIZED : (CREDENTIALS[caller] ?? 'let in');
   if (caller === 'nobody') return door === 'viewer' ? 'let in' : UNAUTHORIZED;
@@ -77,8 +85,10 @@ function expectedOf(target: Target, caller: Caller, isAddressed: boolean): Verdi
   if (door === 'person' && isKey(caller)) return [403, 'invalid_authorization', 'token_required'];
   if (caller === 'a key without the permission' && door !== 'viewer') return [403, 'invalid_authorization', 'permission'];
   if (door === 'key' && !isKey(caller)) return [403, 'invalid_authorization', 'key_required'];
+  if (isOfStaff(target)) return [403, 'invalid_authorization', 'staff_required'];
   // The sandbox is for its own keys, and for tokens that ask for it.
   if (isOfSandbox(target) && !isOfOtherMode(caller)) return SANDBOX_ONLY;
+  if (isOfLiveMode(target) && caller === 'a key of the other mode') return [403, 'invalid_authorization', 'mode'];
   if (isOfOtherMode(caller)) {
     if (!knowsModes(target)) return 'let in';
     if (isLiveAlone(target)) return [409, 'setup_not_ready'];
@@ -87,7 +97,7 @@ function expectedOf(target: Target, caller: Caller, isAddressed: boolean): Verdi
   return isForeign(caller) && isAddressed ? NOT_FOUND : 'let in';
 }
 
-const NAMED = 'product_id payment_id receipt_id endpoint_id delivery_id entitlement_id consumption_id key_id tx_sig'.split(' ');
+const NAMED = 'product_id payment_id receipt_id endpoint_id delivery_id entitlement_id consumption_id key_id ticket_id tx_sig'.split(' ');
 /** What stands for an object of each kind before there is one. */
 const ANY: Belongings = Object.fromEntries(NAMED.map((name) => [name, `some-${name}`]));
 
@@ -105,7 +115,7 @@ function addresses(target: Target, live: Belongings): boolean {
 }
 
 describe('every route of the document, to every kind of caller', () => {
-  const w = new World({ RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider', ALLOW_INSECURE_WEBHOOKS: 'true' });
+  const w = new World({ RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider', ALLOW_INSECURE_WEBHOOKS: 'true', ...mailConfig() });
   let owner: Tenant;
   let other: Merchant;
   let revoked: string;
@@ -186,7 +196,8 @@ describe('every route of the document, to every kind of caller', () => {
 
   it.each(
     targets
-      .filter((target) => /merchant|person|viewer/.test(doorOf(target)) && !isOfSandbox(target) && addresses(target, ANY))
+      .filter((target) => /merchant|person|viewer/.test(doorOf(target)) && addresses(target, ANY))
+      .filter((target) => !isOfStaff(target) && !isOfSandbox(target))
       .map((target) => [nameOf(target), target] as const),
   )('%s answers 404 to its owner where nothing of that name exists', async (_name, target) => {
     const { status, body } = await send(target, 'the owner', { ...owner, live: {} });

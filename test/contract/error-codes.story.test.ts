@@ -38,7 +38,7 @@ describe('every error code', () => {
     else expect(body.detail).toMatch(/^[A-Z].{10,}[.:)]$/s);
     expect(body.meta).toBeTypeOf('object');
     expect(body.retryable).toBe(RETRYABLE.has(code));
-    expect(body.docs_url).toBe(`https://svc.test/v1/openapi.json#/x-error-codes/${code}`);
+    expect(body.docs_url).toBe(`https://svc.test/docs/errors/${code}`);
     expect(openApi['x-error-codes'][code]).toBeDefined();
     for (const name of ['X-Svc-Request-Id', 'X-Request-Id']) expect([name, headers.get(name)]).toEqual([name, body.request_id]);
     expect([headers.get('X-Svc-Api-Version'), headers.get('Content-Type')]).toEqual(['1.0.0', 'application/json']);

@@ -61,21 +61,26 @@ describe('the glossary: one word, one thing', () => {
     expect(strayNames(/^offer(?:s|ed)?$/, code)).toEqual([]);
   });
 
-  it('settles x402 payments alone: a checkout payment is confirmed', () => {
-    const x402 = [
+  it('settles what the service sends: x402 payments, and vouchers of channels; a checkout payment is confirmed', () => {
+    const sent = [
       /^worker\/features\/(?:settlements|pay-per-request|facilitator|billing)\//,
       /^worker\/protocols\/x402\//,
       /^worker\/rules\/states\.ts$/,
       // The sweep is registered, and a guide names the call.
       /^worker\/sweeps\.ts$/,
       /^worker\/published\/llms\.ts$/,
-      /^worker\/platform\/variables\.ts$/,
+      /^worker\/platform\/paying-variables\.ts$/,
       /^worker\/features\/agent-setup\/next-actions\.ts$/,
       // Scenarios of x402, and what its settling is told on a simulated chain.
       /^worker\/features\/sandbox\/scenarios\//,
       /^worker\/platform\/chain\/simulated-config\.ts$/,
+      // Channels settle vouchers, in the words of their program.
+      /^(?:worker\/features|worker\/rules|durable-objects)\/metered\//,
+      /^worker\/solana\/programs\/payment-channels\//,
+      /^worker\/platform\/db\/tables\/settlements\.ts$/,
+      /^worker\/published\/event-(?:catalog|examples)\.ts$/,
     ];
-    expect(strayNames(/^settle[ds]?$|^settling$/, service, ...x402).filter((name) => !/allSettled$/.test(name))).toEqual([]);
+    expect(strayNames(/^settle[ds]?$|^settling$/, service, ...sent).filter((name) => !/allSettled$/.test(name))).toEqual([]);
   });
 
   it('claims transactions alone: what a caller’s key leaves is an idempotency record', () => {

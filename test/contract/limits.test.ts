@@ -5,6 +5,7 @@ import { openApi } from '../world/call.ts';
 import { operations, rowsUnder } from './spec-routes.ts';
 
 const README = Object.values(import.meta.glob<string>('../../README.md', { query: '?raw', import: 'default', eager: true }))[0]!;
+const wrangler = Object.values(import.meta.glob<string>('../../wrangler.toml', { query: '?raw', import: 'default', eager: true }))[0]!;
 /** The text without its line breaks. */
 const prose = README.replace(/\s+/g, ' ');
 const plain = (count: number): string => count.toLocaleString('en');
@@ -132,5 +133,15 @@ describe('a specified limit', () => {
     const key = parameterOf('POST /v1/access/products', 'Idempotency-Key');
     expect([key?.minLength, key?.maxLength]).toEqual([IDEMPOTENCY_KEY.min, IDEMPOTENCY_KEY.max]);
     expect(specified['plan access period']).toEqual([PLAN_DAYS]);
+  });
+});
+
+describe('what README has an operator make before the first deployment', () => {
+  it('is every queue of the configuration, with the queue of its dead messages', () => {
+    const [, names = ''] = /^for name in ([\w -]+); do npx wrangler queues create svc-\$name;.*svc-\$name-dead; done$/m.exec(README) ?? [];
+    const inPairs = names.split(' ').flatMap((name) => [`svc-${name}`, `svc-${name}-dead`]);
+    const alone = [...README.matchAll(/^npx wrangler queues create (svc-[\w-]+)$/gm)].map(([, name]) => name!);
+    const configured = new Set([...wrangler.matchAll(/^(?:dead_letter_)?queue = "([\w-]+)"$/gm)].map(([, name]) => name!));
+    expect([...inPairs, ...alone].sort()).toEqual([...configured].sort());
   });
 });

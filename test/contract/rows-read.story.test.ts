@@ -13,7 +13,7 @@ const ROWS_MAX = 40;
 const SIZES = [200, 20_000];
 
 /** What the service does all day, measured in rows: the same however much lies beside it. */
-describe('rows that are read', () => {
+describe('the rows that are read', () => {
   const w = new World();
   const measured: Record<string, number[]> = {};
   let shop: Shop;
@@ -51,7 +51,7 @@ describe('rows that are read', () => {
       await fillTables(w.env.DB, { from, to, merchants, products });
     }, 60_000);
 
-    it('of a checkout: connect, status, confirmation, confirmation again', async () => {
+    it('are counted for a checkout: connect, status, confirmation, confirmation again', async () => {
       const payment = await measure('connect', (env) => w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env }));
       ok(payment);
       const { payment_id: id } = payment.body;
@@ -61,14 +61,14 @@ describe('rows that are read', () => {
       ok(await measure('confirm again', (env) => w.confirm(id, signature, { env })));
     });
 
-    it('of what agents do: consume with nothing left, settle', async () => {
+    it('are counted for what agents do: consume with nothing left, settle', async () => {
       const denied = await measure('consume, nothing left', (env) => shop.consume({}, { env }));
       expect(denied.status).toBe(403);
       const payment = await shop.agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
       ok(await measure('settle', (env) => shop.settle(payment, {}, { env })));
     });
 
-    it('of a recheck', async () => {
+    it('are counted for a recheck', async () => {
       const payment = await w.connect(product);
       const signature = await w.chain.pay(buyer, payment);
       for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 1 });
@@ -79,21 +79,21 @@ describe('rows that are read', () => {
       expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
     });
 
-    it('of the end of a session that nobody paid', async () => {
+    it('are counted for the end of a session that nobody paid', async () => {
       const { payment_id: id } = await w.connect(product);
       await w.env.DB.prepare('UPDATE payments SET expires_at = expires_at - 1500000 WHERE id = ?').bind(id).run();
       await measure('a session ends', (env) => sweepExpired(newCtx(env, { requestId: 'req_rows', defer: () => {} })));
       expect((await w.call('GET', `/v1/payments/${id}`)).body.status).toBe('FAILED');
     });
 
-    it('of a whole audit, which is due once a day: as many however much there is to choose from', async () => {
+    it('are counted for a whole audit, which is due once a day', async () => {
       await w.env.DB.prepare('DELETE FROM audits').run();
       const { env, readings } = withRowCount(w.env);
       await sweepAudit(newCtx(env, { requestId: 'req_rows', defer: () => {} }));
       expect(rowsOf(readings), worstOf(readings)).toBeLessThan(2500);
     });
 
-    it('of every sweep that finds nothing due', async () => {
+    it('are counted for every sweep that finds nothing due', async () => {
       await w.env.DB.prepare('UPDATE payments SET finalized_at = 1 WHERE finalized_at IS NULL').run();
       await w.sweepAll();
       await w.deliver();

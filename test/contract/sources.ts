@@ -18,18 +18,29 @@ export const tests = Object.entries(import.meta.glob<string>('../**/*.ts', { que
 
 /** The rooms of the service from the bottom up. A file imports from lower rooms, or from its own; the first match decides. */
 export const ROOMS = [
+  /^worker\/core\/locales\.ts$/,
   // What server and browser share of the pages, then what runs in the browser alone.
   /^worker\/pages\/locales\//,
   /^worker\/pages\/parts\//,
-  /^worker\/pages\/checkout\/(?!page\.tsx$|listing\.tsx$|client\/|machine\/)/,
+  /^worker\/pages\/browser\//,
+  /^worker\/pages\/checkout\/(?!page\.tsx$|subscribe\.tsx$|listing\.tsx$|print\/|client\/|machine\/)/,
   /^worker\/pages\/checkout\/machine\//,
   /^worker\/pages\/checkout\/client\//,
-  /^worker\/pages\/receipt\/client\.ts$/,
+  /^worker\/pages\/receipt\/(?!page\.tsx$|papers\.tsx$|client\/)/,
+  /^worker\/pages\/receipt\/client\//,
+  /^worker\/pages\/subscribing\/(?!page\.tsx$|client\/)/,
+  /^worker\/pages\/subscribing\/client\//,
+  /^worker\/pages\/account\/(?!pages\.tsx$|client\/)/,
+  /^worker\/pages\/account\/client\//,
   /^worker\/core\//,
+  // Receipts as papers, and letters: pure, and loaded when they are first needed.
+  /^worker\/papers\/text\//,
+  /^worker\/papers\//,
+  /^worker\/letters\//,
   /^worker\/rules\//,
   /^worker\/solana\//,
   /^worker\/protocols\//,
-  /^worker\/platform\/[\w.-]+\.ts$/,
+  /^worker\/platform\/(?:variables\/)?[\w.-]+\.ts$/,
   /^worker\/platform\/db\/tables\//,
   /^worker\/platform\/queues\//,
   /^worker\/platform\/db\//,
@@ -37,19 +48,28 @@ export const ROOMS = [
   /^worker\/platform\/chain\//,
   /^worker\/platform\/http\//,
   /^durable-objects\//,
+  /^worker\/features\/mail\//,
+  /^worker\/features\/communities\//,
   /^worker\/features\/accounts\//,
   /^worker\/features\/products\//,
   /^worker\/features\/rails\//,
   /^worker\/features\/memberships\//,
+  /^worker\/features\/authorizations\//,
   /^worker\/features\/receipts\//,
   /^worker\/features\/entitlements\//,
   /^worker\/features\/plans\//,
   /^worker\/features\/payments\//,
-  /^worker\/features\/checkout\//,
   /^worker\/features\/settlements\//,
+  /^worker\/features\/subscriptions\//,
+  /^worker\/features\/checkout\//,
   /^worker\/features\/pay-per-request\//,
   /^worker\/features\/facilitator\//,
+  /^worker\/features\/metered\//,
+  /^worker\/features\/placements\//,
   /^worker\/features\/webhooks\//,
+  /^worker\/features\/mail-delivery\//,
+  /^worker\/features\/support\//,
+  /^worker\/features\/figures\//,
   /^worker\/features\/readiness\//,
   /^worker\/features\/agent-setup\//,
   /^worker\/features\/billing\//,
@@ -58,11 +78,14 @@ export const ROOMS = [
   /^worker\/features\/retention\//,
   /^worker\/features\/seals\//,
   /^worker\/features\/sandbox\//,
+  /^worker\/features\/operations\//,
   /^worker\/features\/routers\.ts$/,
   // What every page is made of, then the pages, then their addresses.
   /^worker\/pages\/(?!routes\.tsx$)[\w-]+\.tsx?$/,
+  /^worker\/pages\/subscribing\//,
   /^worker\/pages\/checkout\//,
   /^worker\/pages\/receipt\//,
+  /^worker\/pages\/account\//,
   /^worker\/pages\/routes\.tsx$/,
   /^worker\/followers\.ts$/,
   /^worker\/jobs\.ts$/,
@@ -74,8 +97,8 @@ export const ROOMS = [
   /^worker\/index\.ts$/,
 ];
 
-/** What runs in a buyer’s browser, where clock and network are the browser’s. */
-export const BUYERS_BROWSER = /^worker\/pages\/(?:checkout|receipt)\/client(?:\/|\.ts$)/;
+/** What runs in a person’s browser, where clock and network are the browser’s. */
+export const BROWSER_FILES = /^worker\/pages\/(?:browser|(?:checkout|subscribing|receipt|account)\/client)\//;
 /** Where a rail is known by name. */
 export const RAIL_FILES = [/^worker\/rules\/rails\.ts$/, /^worker\/features\/rails\//];
 /** A rail's id, kind or asset compared with another, or its kind read. */

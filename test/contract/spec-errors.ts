@@ -20,12 +20,7 @@ export const statusOfCode = new Map(
 );
 
 /** Codes of features that do not exist yet. It only ever shrinks, and ends empty. */
-export const codesNotBuiltYet = new Set(
-  (
-    'invalid_state ticket_closed subscription_cancelled subscription_requires_reapproval channel_closed ' +
-    'billing_not_configured mail_not_configured oauth_not_configured'
-  ).split(' '),
-);
+export const codesNotBuiltYet = new Set<string>();
 
 /** Where the same request, sent again unchanged, may succeed. */
 export const RETRYABLE = new Set(

@@ -19,6 +19,7 @@ export type Auth =
   | 'viewer'
   | 'key'
   | 'signature'
+  | 'mail_signature'
   | 'connector_secret'
   | 'setup_secret'
   | 'activator'

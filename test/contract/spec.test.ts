@@ -8,6 +8,7 @@ import { type Auth, builtRoutes, fill, nameOf, notBuiltYet, operations, readings
 const KEY_OR_TOKEN: Record<string, string[]>[] = [{ apiKey: [] }, { bearer: [] }];
 const SECURITY: Partial<Record<Auth, Record<string, string[]>[] | undefined>> = {
   signature: [{ chainSignature: [] }],
+  mail_signature: [{ mailSignature: [] }],
   none: undefined,
   merchant: KEY_OR_TOKEN,
   person: [{ bearer: [] }],
@@ -15,6 +16,8 @@ const SECURITY: Partial<Record<Auth, Record<string, string[]>[] | undefined>> = 
   viewer: [{}, ...KEY_OR_TOKEN],
   key: [{ apiKey: [] }],
   activator: [...KEY_OR_TOKEN, { setupSecret: [] }],
+  // What it carries is its authority: a credential of another protocol, or a signed voucher.
+  proof: undefined,
   // Its secret is part of the body.
   setup_secret: undefined,
   connector_secret: [{ connectorSecret: [] }],
@@ -67,7 +70,8 @@ describe('the route table and the published document', () => {
       // A payment whose outcome nobody knows yet is neither settled nor refused.
       expect(successes).toEqual([String(route.status), ...(/^\/v1\/access\/x402\/(?:settle|activate\/)/.test(route.path) ? ['202'] : [])]);
       expect(route.auth in SECURITY, `no security is known for ${route.auth}`).toBe(true);
-      expect(operation.security).toEqual(SECURITY[route.auth]);
+      const isOfProcessor = route.auth === 'signature' && route.path.includes('/processor');
+      expect(operation.security).toEqual(isOfProcessor ? [{ processorSignature: [] }] : SECURITY[route.auth]);
       const header = operation.parameters?.find(({ in: place, name }) => place === 'header' && name.toLowerCase() === 'idempotency-key');
       expect(header?.required ?? false).toBe(route.idempotent);
       expect(Object.keys(operation.responses[route.status]?.content ?? {})).toEqual(route.contentType === null ? [] : [route.contentType]);
@@ -114,7 +118,11 @@ describe('the published document', () => {
     expect(openApi.openapi).toBe('3.1.0');
     expect(openApi.info.version).toBe('1.0.0');
     const served = await new World().call('GET', '/v1/openapi.json');
-    expect(served.body).toEqual(JSON.parse(JSON.stringify(openApi)));
+    const { servers, info, ...rest } = served.body;
+    expect(servers).toEqual([{ url: 'https://svc.test', description: 'This deployment' }]);
+    expect(info.contact.url).toBe('https://svc.test');
+    const { info: _, ...built } = JSON.parse(JSON.stringify(openApi));
+    expect(rest).toEqual(built);
   });
 
   it('shows an example of every error that fits its schema, in a response of its own status', () => {
@@ -140,7 +148,11 @@ describe('the published document', () => {
         .filter((status) => !responses[status])
         .map((status) => `${name} ${status}`),
       // What a provider signs is not for us to correct: 400, with a code of its own.
-      ...((parameters?.length || requestBody) && !security?.some((scheme) => 'chainSignature' in scheme) ? ['422'] : [])
+      ...((parameters?.length || requestBody) &&
+      !security?.some((scheme) => ['chainSignature', 'mailSignature', 'processorSignature'].some((name) => name in scheme))
+        ? ['422']
+        : []
+      )
         .filter((status) => !responses[status])
         .map((status) => `${name} ${status}`),
     ]);
@@ -168,6 +180,8 @@ describe('the published document', () => {
     expect(optional.sort()).toEqual([
       // Its token may come as Bearer instead.
       'POST /v1/auth/refresh',
+      'POST /v1/billing/portal/processor',
+      'POST /v1/payments/{payment_id}/refund-transaction',
       'POST /v1/products/p/{slug}/connect',
       'POST /v1/products/{product_id}/handoffs',
       'POST /v1/webhooks/endpoints/{endpoint_id}/rotate-secret',

@@ -8,7 +8,11 @@ interface Locked {
   link?: boolean;
 }
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
-const packages = Object.entries<Locked>(read('package-lock.json').packages).filter(([path]) => path !== '');
+const { workspaces } = read('package.json');
+/** Every package but our own: this one, and the workspaces it links to. */
+const packages = Object.entries<Locked>(read('package-lock.json').packages).filter(
+  ([path, { link, resolved }]) => ![path, link ? resolved : undefined].some((place) => ['', ...workspaces].includes(place)),
+);
 
 it('locks every package, of every platform, to the SHA-512 of its archive', () => {
   expect(packages.length).toBeGreaterThan(500);
@@ -21,9 +25,10 @@ it('names no registry: an archive may come from anywhere, since its hash is know
 });
 
 it('pins every package we name to one version', () => {
-  const { dependencies, devDependencies } = read('package.json');
-  const ranges = Object.entries<string>({ ...dependencies, ...devDependencies }).filter(
-    ([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version),
+  const manifests = ['package.json', ...workspaces.map((path: string) => `${path}/package.json`)].map(read);
+  const named = manifests.flatMap(({ dependencies = {}, devDependencies }) =>
+    Object.entries<string>({ ...dependencies, ...devDependencies }),
   );
+  const ranges = named.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version));
   expect(ranges).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
-import type { AdmissionAnswer, AdmissionRequest, CallOutcome } from '#rules/admission.ts';
+import type { AdmissionAnswer, AdmissionRequest } from '#rules/admission.ts';
+import type { CallOutcome } from '#rules/figures/key-usage.ts';
 import { admissionRequest, admittedAccount, admittedKey } from '../world/admitted.ts';
 import { testEnv } from '../world/env.ts';
 

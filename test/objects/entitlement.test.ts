@@ -162,6 +162,22 @@ describe('a payment', () => {
     expect(await stub.read(Date.now())).toMatchObject({ grantedUnits: 5, usedUnits: 2, version: 2 });
   });
 
+  it('of a period on chain pays until that ends, and taken back leaves the periods that stand, through eviction', async () => {
+    const { stub, credit, identity } = newHolder();
+    const start = Date.now();
+    const through = (periods: number) => start + periods * 30 * DAY;
+    const month = (periods: number) => ({ units: null, days: 30, through: through(periods) });
+    for (const periods of [1, 2, 3])
+      expect(await credit(`pay-${periods}`, month(periods))).toMatchObject({ paidThrough: through(periods) });
+    expect(await credit('pay-2', month(2))).toMatchObject({ paidThrough: through(2) });
+    await evictDurableObject(stub);
+    await stub.revoke({ identity, paymentId: 'pay-3', now: Date.now() });
+    expect((await stub.read(Date.now()))?.paidThrough).toBe(through(2));
+    await evictDurableObject(stub);
+    await stub.reinstate({ identity, paymentId: 'pay-3', now: Date.now() });
+    expect((await stub.read(Date.now()))?.paidThrough).toBe(through(3));
+  });
+
   it('credited without its use, because somebody died between, is used by who asks next', async () => {
     const { credit, consume } = newHolder();
     expect(await credit('pay-1', { units: 1 })).toMatchObject({ consumption: { by: 'none' }, remaining: 1 });

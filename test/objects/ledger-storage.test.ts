@@ -66,6 +66,20 @@ describe('2,000 consumes with keys of 36 characters', () => {
   });
 });
 
+describe('a settled payment and its first use', () => {
+  it('leave at most 200 characters for ever, whatever names its caller', async () => {
+    const { stub, credit } = newHolder();
+    const payments = uuids(20);
+    for (const id of payments) await credit(id, { units: 1 }, { key: sha256Hex(utf8(id)), units: 1 });
+    const lengths = await runInDurableObject(stub, (_, { storage }) =>
+      storage.sql.exec<{ kept: number }>('SELECT length(payment_id || addition || credited) AS kept FROM grants').toArray(),
+    );
+    expect(lengths).toHaveLength(payments.length);
+    for (const { kept } of lengths) expect(kept).toBeLessThanOrEqual(200);
+    await silence(stub);
+  });
+});
+
 describe('what an object remembers of its operations', () => {
   const packing = { pack: packContent, unpack: unpackContent };
   const content = (units: number): Content => ({

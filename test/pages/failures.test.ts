@@ -37,41 +37,41 @@ async function tryToPay(wallet: TestWallet, shot?: string): Promise<string> {
   return text;
 }
 
-describe('what goes wrong in a wallet has one clear sentence and a way on', () => {
-  it('declined', async () => {
+describe('the page has one clear sentence and a way on', () => {
+  it('where the buyer declined', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     expect(await tryToPay({ signer, onAct: () => 'error:4001:User rejected the request.' }, '8-rejected')).toContain('You declined');
   });
 
-  it('too little money', async () => {
+  it('where there is too little money', async () => {
     const signer = await shop.chain.newBuyer(1n * USDC);
     expect(await tryToPay({ signer })).toContain('not enough USDC');
   });
 
-  it('no token account', async () => {
+  it('where there is no token account', async () => {
     const signer = await generateKeyPairSigner();
     await shop.chain.call('local_fundSol', signer.address, '1000000000');
     expect(await tryToPay({ signer })).toContain('holds no USDC yet');
   });
 
-  it('no SOL for the fee', async () => {
+  it('where there is no SOL for the fee', async () => {
     const signer = await generateKeyPairSigner();
     await shop.chain.call('local_fundUsdc', signer.address, '100000000');
     expect(await tryToPay({ signer })).toContain('not enough SOL');
   });
 
-  it('no account shared', async () => {
+  it('where the wallet shares no account', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     expect(await tryToPay({ signer, accounts: 'none' })).toContain('shared no account');
   });
 
-  it('a wallet that breaks', async () => {
+  it('where the wallet breaks', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     expect(await tryToPay({ signer, onAct: () => 'error:-32603:Internal error' })).toContain('Test wallet reported a problem');
     expect(await tryToPay({ signer, isBroken: true })).toContain('Test wallet reported a problem');
   });
 
-  it('the wrong network: named before it is chosen', async () => {
+  it('where the wallet is on the wrong network, which is named before it is chosen', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     const right = { signer, name: 'Right wallet' };
     // Reads like another one: it is not a second button that only looks the same.
@@ -87,7 +87,7 @@ describe('what goes wrong in a wallet has one clear sentence and a way on', () =
     await close();
   });
 
-  it('no wallet at all: the phone, another way, by hand', async () => {
+  it('where there is no wallet at all: the phone, another way, by hand', async () => {
     const { page, offences, shoot, close } = await shop.visit('phone');
     await page.goto(shop.urlOf(product));
     await page.getByText('No Solana wallet was found').waitFor();
@@ -115,7 +115,7 @@ describe('what goes wrong in a wallet has one clear sentence and a way on', () =
     await close();
   });
 
-  it('no connection while beginning', async () => {
+  it('where there is no connection while it begins', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close } = await shop.visit('desktop', [{ signer }]);
     await page.goto(shop.urlOf(product));
@@ -229,7 +229,7 @@ describe('how a session ends without a payment', () => {
     await close();
   });
 
-  it('really ends, and really begins anew', { timeout: 150_000 }, async () => {
+  it('a session that nobody paid really ends, and really begins anew', { timeout: 150_000 }, async () => {
     const { page, offences, close } = abandoned.visit;
     await page.getByRole('button', { name: 'Start again' }).waitFor({ timeout: 120_000 });
     expect((await shop.paymentsOf(abandoned.sold)).map(({ status }) => status)).toEqual(['FAILED']);

@@ -1,6 +1,8 @@
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
 import { registerWallet } from '@wallet-standard/wallet';
 
+type Feature = 'solana:signTransaction' | 'solana:signAndSendTransaction' | 'solana:signMessage' | 'solana:signIn';
+
 /** Runs in the page: a Wallet Standard wallet whose keys and will are the test's. Bundled and injected by shop.ts. */
 export interface WalletPlan {
   name: string;
@@ -8,9 +10,9 @@ export interface WalletPlan {
   publicKey: number[];
   chains: string[];
   /** What it can do; the account has the same. */
-  features: ('solana:signTransaction' | 'solana:signAndSendTransaction')[];
+  features: Feature[];
   accounts: 'one' | 'none';
-  /** Throws before it answers with a promise, as no wallet should. */
+  /** Throws before it answers with a promise, as no wallet should; of a text it writes another one than it was asked for. */
   isBroken: boolean;
 }
 
@@ -32,6 +34,41 @@ async function act(name: string, what: string, transaction: Uint8Array): Promise
   return fromBase64(answer);
 }
 
+/** Writes the text by itself, in the order and spacing of the standard, as wallets that know it do. */
+function writeSignIn(address: string, input: Record<string, string | undefined>): Uint8Array {
+  const lines = [
+    `${input.domain} wants you to sign in with your Solana account:`,
+    address,
+    '',
+    input.statement,
+    '',
+    `URI: ${input.uri}`,
+    `Version: ${input.version}`,
+    `Chain ID: ${input.chainId}`,
+    `Nonce: ${input.nonce}`,
+    `Issued At: ${input.issuedAt}`,
+    `Expiration Time: ${input.expirationTime}`,
+  ];
+  return new TextEncoder().encode(lines.join('\n'));
+}
+
+/** What a wallet does with texts: shows and signs them. */
+const textFeatures = (plan: WalletPlan, account: WalletAccount) => ({
+  'solana:signMessage': {
+    version: '1.1.0',
+    signMessage: async ({ message }: { message: Uint8Array }) => [
+      { signedMessage: message, signature: await act(plan.name, 'text', message) },
+    ],
+  },
+  'solana:signIn': {
+    version: '1.0.0',
+    signIn: async (input: Record<string, string | undefined>) => {
+      const signedMessage = writeSignIn(plan.address, plan.isBroken ? { ...input, domain: 'elsewhere.example' } : input);
+      return [{ account, signedMessage, signature: await act(plan.name, 'text', signedMessage) }];
+    },
+  },
+});
+
 function newWallet(plan: WalletPlan): Wallet {
   const account = {
     address: plan.address,
@@ -52,6 +89,10 @@ function newWallet(plan: WalletPlan): Wallet {
     'standard:events': { version: '1.0.0', on: () => () => {} },
   };
   for (const feature of plan.features) {
+    if (feature === 'solana:signMessage' || feature === 'solana:signIn') {
+      features[feature] = textFeatures(plan, account)[feature];
+      continue;
+    }
     const isSending = feature === 'solana:signAndSendTransaction';
     const work = (...inputs: { transaction: Uint8Array }[]) => {
       if (plan.isBroken) throw new Error('not a function');

@@ -16,6 +16,7 @@ try {
     chainPort: 0,
     stateDir,
     teardown,
+    world: true,
     variables: {
       POLL_AFTER_MS: '30:500,120:1000,86400:3000',
       TELEGRAM_CONNECTOR_SECRETS: 'connector-secret-of-the-browser-tests:telegram',

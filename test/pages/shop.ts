@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { getAddressEncoder, getBase64Encoder, getTransactionDecoder, type KeyPairSigner } from '@solana/kit';
+import { getAddressEncoder, getBase64Encoder, getTransactionDecoder, type KeyPairSigner, signBytes } from '@solana/kit';
 import { build } from 'esbuild';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { inject } from 'vitest';
@@ -48,6 +48,9 @@ export interface Visit {
   close(): Promise<void>;
 }
 
+const signText = async ({ keyPair }: KeyPairSigner, text: string): Promise<string> =>
+  Buffer.from(await signBytes(keyPair.privateKey, Buffer.from(text, 'base64'))).toString('base64');
+
 export const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name }).click();
 export const seeHeading = (page: Page, name: string): Promise<void> =>
   page.getByRole('heading', { name, exact: true }).waitFor({ timeout: 30_000 });
@@ -68,6 +71,8 @@ export class Shop {
   readonly api = new Api(this.baseUrl);
   readonly chain = new WalletChain(inject('rpcUrl'));
   wallet = '';
+  /** Of the merchant whose product was made last. */
+  email = '';
   #token = '';
   #settings: Record<string, string> = {};
   /** Whose product it is: a merchant of the free plan has three, so there are as many merchants as it takes. */
@@ -91,8 +96,8 @@ export class Shop {
   }
 
   async #newMerchant(): Promise<string> {
-    const email = `shop-${crypto.randomUUID()}@example.com`;
-    const body = { email, password: 'correct horse battery', display_name: 'Ada’s Weather Ltd' };
+    this.email = `shop-${crypto.randomUUID()}@example.com`;
+    const body = { email: this.email, password: 'correct horse battery', display_name: 'Ada’s Weather Ltd' };
     this.#token = (await this.api.must<{ token: string }>('POST', '/v1/auth/register', { body })).token;
     const settings = { merchant_settings: this.#settings };
     if (Object.keys(this.#settings).length > 0) await this.api.must('PATCH', '/v1/account/me', { credential: this.#token, body: settings });
@@ -101,7 +106,18 @@ export class Shop {
   }
 
   async sell(terms: Record<string, unknown> = {}): Promise<Product> {
-    const key = await this.#newMerchant();
+    return this.#sellWith(await this.#newMerchant(), terms);
+  }
+
+  /** A test product, sold with a sandbox key. */
+  async sellInSandbox(terms: Record<string, unknown> = {}): Promise<Product> {
+    await this.#newMerchant();
+    const body = { name: 'tests', sandbox_mode: true };
+    const { raw_key: key } = await this.api.must<{ raw_key: string }>('POST', '/v1/keys', { credential: this.#token, body });
+    return this.#sellWith(key, terms);
+  }
+
+  async #sellWith(key: string, terms: Record<string, unknown>): Promise<Product> {
     const body = {
       name: 'Forecasts, 30 days',
       price: { asset: 'USDC', amount: '12.5' },
@@ -180,6 +196,7 @@ export class Shop {
     await context.exposeFunction('walletActs', async (name: string, act: string, transaction: string) => {
       const wallet = named.find((one) => one.name === name)!;
       if (wallet.onAct) return wallet.onAct(transaction);
+      if (act === 'text') return signText(wallet.signer, transaction);
       return act === 'sign' ? sign(wallet.signer, transaction) : this.sendBy(wallet.signer, transaction);
     });
     const plans: WalletPlan[] = named.map(({ name, signer, chains, features, accounts, isBroken }) => ({

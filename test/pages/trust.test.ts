@@ -166,7 +166,7 @@ describe('every buyer', () => {
     });
     await page.goto(shop.urlOf(sold));
     await page.getByRole('radio', { name: 'SOL' }).check();
-    await page.getByText('The exact amount in SOL is shown here').waitFor();
+    await page.getByText('At the rate of now.').waitFor();
     const { y, height } = (await page.locator('.payee').boundingBox())!;
     expect(y + height).toBeLessThan(844);
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
@@ -176,8 +176,9 @@ describe('every buyer', () => {
     expect(await violationsOf(page)).toEqual([]);
     await shoot('29-waiting-sol');
     await page.getByRole('button', { name: 'Choose another way' }).click();
-    await page.getByText(/^You can choose another currency when this price ends \(\d/).waitFor();
-    expect(await page.getByRole('radio').count()).toBe(0);
+    await page.locator('.problem', { hasText: 'First close the request in Test wallet' }).waitFor();
+    // Nothing is signed: the other currency stays a choice.
+    expect(await page.getByRole('radio', { name: 'USDC' }).isEnabled()).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
     await shoot('30-asset-fixed');
     expect(offences).toEqual([]);
@@ -225,7 +226,8 @@ describe('every buyer', () => {
     expect(await page.evaluate('window.isPrinted')).toBe(true);
     await shoot('32-receipt-dark');
     await page.emulateMedia({ media: 'print' });
-    for (const unwanted of ['footer', '#print', '.by-yourself']) expect(await page.locator(unwanted).isVisible()).toBe(false);
+    for (const unwanted of ['footer', '#print', '.by-yourself', '.papers', '.seller >> nth=0'])
+      expect(await page.locator(unwanted).isVisible()).toBe(false);
     expect(await page.locator('main').innerText()).toContain(page.url().split('?')[0]!.split('/').slice(3).join('/'));
     await shoot('33-receipt-print');
     await close();
@@ -249,7 +251,24 @@ describe('every buyer', () => {
     await page.getByText('Its money is not real.').waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await shoot('21-demo');
-    await page.getByRole('button', { name: 'Pay with Demo wallet' }).click();
+    const asked = page.getByRole('dialog', { name: 'Demo wallet' });
+    const pay = () => page.getByRole('button', { name: 'Pay with Demo wallet' }).click();
+    await pay();
+    await asked.waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('21-demo-asks');
+    await asked.getByRole('button', { name: 'Decline' }).click();
+    await page.locator('.problem', { hasText: 'You declined in your wallet. Nothing was paid.' }).waitFor();
+    await pay();
+    await asked.getByRole('button', { name: 'Too little money' }).click();
+    await page.locator('.problem', { hasText: 'There is not enough USDC in this wallet.' }).waitFor();
+    await pay();
+    await asked.waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.problem', { hasText: 'You declined in your wallet.' }).waitFor();
+    expect((await shop.paymentsOf(cheap)).map(({ status }) => status)).toEqual(['PENDING_SIGNATURE']);
+    await pay();
+    await asked.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
     expect(offences).toEqual([]);
     expect(inject('rpcUrl')).toContain('127.0.0.1');

@@ -8,7 +8,7 @@ beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
 describe('paying in SOL', () => {
-  it.each(['phone', 'desktop'] as const)('by choice, at a price that is shown with its end, on a %s', async (size) => {
+  it.each(['phone', 'desktop'] as const)('is a choice, at a price that is shown with its end, on a %s', async (size) => {
     const product = await shop.sell({ accepted_assets: ['USDC', 'SOL'], price: { asset: 'USDC', amount: '15' } });
     const signer = await shop.chain.newBuyer(0n);
     const { page, offences, shoot, close } = await shop.visit(size, [{ signer }]);
@@ -29,7 +29,7 @@ describe('paying in SOL', () => {
     await close();
   });
 
-  it('for a product with a price in SOL, which needs no rate', async () => {
+  it('is the way for a product with a price in SOL, which needs no rate', async () => {
     const product = await shop.sell({ price: { asset: 'SOL', amount: '0.25' } });
     const { page, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(0n) }]);
     await page.goto(`${shop.baseUrl}/p/${product.slug}`);
@@ -38,7 +38,7 @@ describe('paying in SOL', () => {
     await close();
   });
 
-  it('not where there is no price to be trusted', async () => {
+  it('is not offered where there is no price to be trusted', async () => {
     const product = await shop.sell({ accepted_assets: ['USDC', 'SOL'] });
     const { page, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
     await page.goto(`${shop.baseUrl}/p/${product.slug}`);

@@ -3,15 +3,13 @@ import { describe, expect, it } from 'vitest';
 import {
   type AdmissionRequest,
   type AdmittedAccount,
-  addOutcome,
-  type CallOutcome,
-  emptyUsage,
   hitWindow,
   judgeCaller,
   PERMISSIONS,
   type RefusalReason,
   type Window,
 } from '#rules/admission.ts';
+import { addOutcome, type CallOutcome, emptyUsage } from '#rules/figures/key-usage.ts';
 import { PLAN_NAMES, rateOf } from '#rules/plans.ts';
 import { admissionRequest, admittedAccount, admittedKey } from '../world/admitted.ts';
 

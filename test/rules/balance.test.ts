@@ -86,6 +86,25 @@ describe('what is added', () => {
       { unitsThrough: day(1), unlimitedThrough: day(9) },
     ],
     ['days alone prolong what is running', [{ units: 3, days: 1 }, { days: 9 }], { unitsThrough: day(10), unlimitedThrough: 0 }],
+    ['a period ends when it ends, whatever days it has', [{ units: null, days: 30, through: day(29) }], { unlimitedThrough: day(29) }],
+    [
+      'a period that was paid before shortens nothing',
+      [
+        { units: null, days: 30 },
+        { units: null, days: 30, through: day(3) },
+      ],
+      { unlimitedThrough: day(30) },
+    ],
+    [
+      'days follow a period',
+      [
+        { units: null, days: 30, through: day(3) },
+        { units: null, days: 2 },
+      ],
+      { unlimitedThrough: day(5) },
+    ],
+    ['endless use is ended by no period', [{ units: null }, { units: null, days: 30, through: day(3) }], { unlimitedThrough: null }],
+    ['units of a period end with it', [{ units: 5, days: 30, through: day(3) }], { unitsThrough: day(3), unlimitedThrough: 0 }],
     ['days alone can be without end', [{ units: 3, days: 1 }, { days: null }], { unitsThrough: null, unlimitedThrough: 0 }],
   ])('%s', (_, additions, expected) => {
     expect(having(...additions)).toMatchObject(expected);
@@ -110,6 +129,13 @@ describe('what is added', () => {
     const gift = planAddition(spent, { days: 30 }, NOW);
     expect(gift.ok && remainingOf(gift.balance, NOW)).toBe(null);
     expect(gift.ok && remainingOf(gift.balance, NOW + 30 * DAY)).toBe(0);
+  });
+
+  it('keeps the time that was paid for where the units of a purchase are used up before it ends', () => {
+    const spent = consume(having({ units: 1, days: 30 }), 1);
+    expect(add(spent, { units: 1, days: 30 }, day(10))).toMatchObject({ unitsThrough: day(60) });
+    expect(add(spent, { units: 1, days: 30 }, day(40)).unitsThrough).toBe(day(70));
+    expect(remainingOf(add(spent, { days: 30 }, day(10)), day(10))).toBe(null);
   });
 
   it('is refused where it could no longer be counted exactly', () => {

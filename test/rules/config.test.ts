@@ -52,6 +52,7 @@ describe('a configuration', () => {
     ['an own host with a path', { OWN_HOSTS: 'svc.example.com/v1' }, 'wrong: OWN_HOSTS must be host names, comma-separated'],
     ['real money without a name', { BASE_URL: '' }, 'wrong: BASE_URL is missing on mainnet'],
     ['real money over http', { RPC_URLS: 'https://a.example,http://b.example' }, 'wrong: RPC_URLS must be https on mainnet'],
+    ['alarms over http beside real money', { ALARM_URL: 'http://127.0.0.1:9000/alarm' }, 'wrong: ALARM_URL must be https on mainnet'],
     ['real money with higher limits', { RATE_MULTIPLIER: '5' }, 'wrong: RATE_MULTIPLIER must be 1 on mainnet'],
     ['real money with local webhooks', { ALLOW_INSECURE_WEBHOOKS: 'true' }, 'wrong: ALLOW_INSECURE_WEBHOOKS must be false on mainnet'],
     ['real money by a clock of its own', { LOCAL_CLOCK_URL: 'http://127.0.0.1:8899' }, 'wrong: LOCAL_CLOCK_URL must not be set on mainnet'],

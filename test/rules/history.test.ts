@@ -50,8 +50,17 @@ class Holder {
     this.history.push({ verb: 'refund', ...use!, at });
   }
 
-  setRevoked(id: number, isRevoked: boolean, at: number): void {
-    this.entries[id]!.isRevoked = isRevoked;
+  revoke(id: number, at: number): void {
+    this.entries[id]!.isRevoked = true;
+    this.#refold(at);
+  }
+
+  reinstate(id: number, at: number): void {
+    this.entries[id]!.isRevoked = false;
+    this.#refold(at);
+  }
+
+  #refold(at: number): void {
     const { count, balance } = this.checkpoint;
     this.balance = foldHistory(this.balance, balance, this.standing(count), at);
   }
@@ -85,9 +94,9 @@ describe('a payment that is dropped leaves what would be there without it', () =
       h.add({ units: 10, days: 30 }, day(0));
       h.use(10, day(1));
       h.add({ units: 5, days: 30 }, day(2));
-      h.setRevoked(h.add({ units: 1, days: 30 }, day(3)), true, day(4));
+      h.revoke(h.add({ units: 1, days: 30 }, day(3)), day(4));
     });
-    expect(shown(dropped, day(4))).toEqual([5, day(32)]);
+    expect(shown(dropped, day(4))).toEqual([5, day(60)]);
     expect(shown(dropped, day(4))).toEqual(shown(without, day(4)));
   });
 
@@ -96,7 +105,7 @@ describe('a payment that is dropped leaves what would be there without it', () =
       h.add({ units: 10, days: 30 }, day(0));
       h.use(10, day(1));
       h.add({ units: 5 }, day(2));
-      h.setRevoked(h.add({ units: 1, days: 30 }, day(3)), true, day(4));
+      h.revoke(h.add({ units: 1, days: 30 }, day(3)), day(4));
     });
     expect(shown(dropped, day(4))).toEqual([5, null]);
   });
@@ -107,7 +116,7 @@ describe('a payment that is dropped leaves what would be there without it', () =
       h.add({ units: 5, days: 40 }, day(0));
       h.use(1, day(31));
       h.add({ days: 30 }, day(50));
-      h.setRevoked(h.add({ units: 1 }, day(51)), true, day(52));
+      h.revoke(h.add({ units: 1 }, day(51)), day(52));
     });
     expect(shown(dropped, day(52))).toEqual([4, day(80)]);
   });
@@ -116,9 +125,9 @@ describe('a payment that is dropped leaves what would be there without it', () =
     const dropped = story((h) => {
       const [one, two] = [h.add({ units: 5 }, day(0)), h.add({ units: 5 }, day(0))];
       h.use(10, day(1));
-      h.setRevoked(two, true, day(2));
+      h.revoke(two, day(2));
       h.add({ units: 10 }, day(3));
-      h.setRevoked(one, true, day(4));
+      h.revoke(one, day(4));
     });
     expect(shown(dropped, day(4))).toEqual([10, null]);
     expect(snapshotOf(dropped.balance, identity, day(4))).toMatchObject({ usedUnits: 10, grantedUnits: 20 });
@@ -128,9 +137,9 @@ describe('a payment that is dropped leaves what would be there without it', () =
     const returned = story((h) => {
       const time = h.add({ units: null, days: 30 }, day(0));
       h.add({ units: 5 }, day(0));
-      h.setRevoked(time, true, day(1));
+      h.revoke(time, day(1));
       h.use(2, day(2));
-      h.setRevoked(time, false, day(3));
+      h.reinstate(time, day(3));
     });
     expect(shown(returned, day(4))).toEqual([null, null]);
     expect(shown(returned, day(30))).toEqual([3, null]);
@@ -165,8 +174,8 @@ describe('any history', () => {
           if (verb === 'add') holder.add(addition, now);
           else if (verb === 'use') holder.use(units, now);
           else if (verb === 'refund' && holder.uses.length > 0) holder.refund(pick % holder.uses.length, now);
-          else if (verb === 'revoke' && open > 0) holder.setRevoked(checkpoint.count + (pick % open), true, now);
-          else if (verb === 'reinstate' && open > 0) holder.setRevoked(checkpoint.count + (pick % open), false, now);
+          else if (verb === 'revoke' && open > 0) holder.revoke(checkpoint.count + (pick % open), now);
+          else if (verb === 'reinstate' && open > 0) holder.reinstate(checkpoint.count + (pick % open), now);
           else if (verb === 'checkpoint' && open > 0) {
             const count = checkpoint.count + 1 + (pick % open);
             const decided = entries.slice(checkpoint.count, count).filter(({ isRevoked }) => !isRevoked);
@@ -197,12 +206,12 @@ describe('any history', () => {
         if (holder.entries.length === 0) return;
         const before = snapshotOf(holder.balance, identity, now);
         const id = pick % holder.entries.length;
-        holder.setRevoked(id, true, now);
+        holder.revoke(id, now);
         const without = snapshotOf(holder.balance, identity, now);
         expect(without.usedUnits).toBe(before.usedUnits);
         const given = holder.standing(0).reduce((sum, { addition }) => sum + (addition.units ?? 0), 0);
         expect(without.remaining ?? 0).toBeLessThanOrEqual(given);
-        holder.setRevoked(id, false, now);
+        holder.reinstate(id, now);
         const { version, updatedAt, ...after } = snapshotOf(holder.balance, identity, now);
         expect({ ...before, version, updatedAt }).toEqual({ ...after, version, updatedAt });
       }),
@@ -219,7 +228,7 @@ describe('units beyond what can be counted', () => {
       const huge = h.add({ units: MAX }, NOW);
       h.add({ units: 7 }, NOW);
       expect(h.balance.grantedUnits).toBe(MAX);
-      h.setRevoked(huge, true, NOW);
+      h.revoke(huge, NOW);
     });
     expect(shown(holder, NOW)).toEqual([7, null]);
   });
@@ -229,9 +238,9 @@ describe('units beyond what can be counted', () => {
       h.add({ units: null, days: 1 }, NOW);
       const id = h.add({ units: MAX - 10 }, NOW);
       h.use(10, NOW);
-      h.setRevoked(id, true, NOW);
+      h.revoke(id, NOW);
       h.add({ units: MAX }, NOW);
-      h.setRevoked(id, false, NOW);
+      h.reinstate(id, NOW);
     });
     expect(holder.balance).toMatchObject({ grantedUnits: MAX - 10, uncountedUnits: 10 });
   });

@@ -5,6 +5,7 @@ import { plainBodyOf } from '#features/pay-per-request/plain-consume.ts';
 import type { Ctx } from '#platform/context.ts';
 import { fingerprintsOf } from '#platform/db/idempotency-record.ts';
 import { findUnacceptable } from '#platform/http/bodies/refused-content.ts';
+import { textOf } from '#platform/http/bodies/request-body.ts';
 import { unknownFields } from '#platform/http/bodies/unknown-fields.ts';
 import { SEED } from '../world/env.ts';
 
@@ -84,5 +85,16 @@ describe('a body that goes the short way of the plain consume', () => {
       fc.property(plain, (value) => plainBodyOf(JSON.stringify(value))?.units === value.units),
       { numRuns: 1000, seed: SEED },
     );
+  });
+});
+
+describe('the text of a body', () => {
+  it('is read alike after bytes that are none: nothing of one body is left for the next', () => {
+    const bytesOf = (...bytes: number[]) => Uint8Array.from(bytes).buffer;
+    const broken = [bytesOf(0x7b, 0xff), bytesOf(0x22, 0xe2, 0x82), bytesOf(0xef, 0xbb, 0xbf, 0x7b, 0x7d)];
+    for (const bytes of broken) {
+      expect(textOf(bytes)).toBeNull();
+      expect(textOf(bytesOf(0x7b, 0x7d))).toBe('{}');
+    }
   });
 });

@@ -56,7 +56,7 @@ describe('a receipt', () => {
       const { document } = stored({ fee });
       expect(canonicalize(JSON.parse(document))).toBe(document);
       expect(JSON.parse(document)).toEqual({
-        version: '1',
+        version: '2',
         receipt_id: facts().receiptId,
         tx_sig: facts().txSignature,
         network: facts().network,

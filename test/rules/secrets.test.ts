@@ -16,7 +16,7 @@ const holdsSecret = (text: string) => findUnacceptable(JSON.parse(text)) === 'se
 const body = (field: unknown) => JSON.stringify({ name: 'Weather API', payout_wallet: field });
 
 describe('a body that holds a secret is recognised', () => {
-  it('with a secret key as wallets export it, in base58', () => {
+  it('where it is a secret key as wallets export it, in base58', () => {
     fc.assert(
       fc.property(names, (name) => {
         expect(holdsSecret(body(base58.encode(secretKeyOf(name))))).toBe(true);
@@ -25,7 +25,7 @@ describe('a body that holds a secret is recognised', () => {
     );
   });
 
-  it('with a secret key as the command line keeps it, an array of 64 numbers', () => {
+  it('where it is a secret key as the command line keeps it, an array of 64 numbers', () => {
     fc.assert(
       fc.property(names, (name) => {
         const numbers = [...secretKeyOf(name)];
@@ -61,7 +61,7 @@ describe('a body that holds a secret is recognised', () => {
 });
 
 describe('a body without a secret passes', () => {
-  it('with transaction signatures, which look just like a secret key', () => {
+  it('where it holds transaction signatures, which look just like a secret key', () => {
     fc.assert(
       fc.property(names, names, (name, message) => {
         const signature = ed25519.sign(utf8(message), seedOf(name));
@@ -72,7 +72,7 @@ describe('a body without a secret passes', () => {
     );
   });
 
-  it('with addresses and public keys', () => {
+  it('where it holds addresses and public keys', () => {
     fc.assert(
       fc.property(names, (name) => {
         const publicKey = ed25519.getPublicKey(seedOf(name));
@@ -83,7 +83,7 @@ describe('a body without a secret passes', () => {
     );
   });
 
-  it('with transactions in base64 and other long texts', () => {
+  it('where it holds transactions in base64 and other long texts', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 1232 }), (bytes) => {
         expect(holdsSecret(JSON.stringify({ transaction: base64.encode(bytes) }))).toBe(false);
@@ -92,7 +92,14 @@ describe('a body without a secret passes', () => {
     );
   });
 
-  it('with prose, even in the words seed phrases are made of', () => {
+  it('where it holds 64 bytes as no encoder of base64 writes them', () => {
+    const spelled = base64.encode(secretKeyOf('spelled'));
+    expect(holdsSecret(body(spelled))).toBe(true);
+    expect(spelled.at(-3)).toMatch(/[AQgw]/);
+    for (const last of 'BCDPRfhv9+/') expect(holdsSecret(body(`${spelled.slice(0, -3)}${last}==`))).toBe(false);
+  });
+
+  it('where it holds prose, even in the words seed phrases are made of', () => {
     const prose = [
       'The quick brown fox jumps over the lazy dog while seven cold winds blow from the north',
       'Pay once and read every forecast for thirty days without any advert at all',
@@ -106,14 +113,14 @@ describe('a body without a secret passes', () => {
     expect(holdsSecret(body(`${Array(11).fill('abandon').join(' ')} about`))).toBe(true);
   });
 
-  it('with lists of 64 numbers that are no bytes, or bytes that are no key', () => {
+  it('where it holds lists of 64 numbers that are no bytes, or bytes that are no key', () => {
     expect(holdsSecret(body(Array(64).fill(256)))).toBe(false);
     expect(holdsSecret(body(Array(64).fill(999)))).toBe(false);
     expect(holdsSecret(body([...Array(64).keys()]))).toBe(false);
     expect(holdsSecret(body([...secretKeyOf('a'), 0]))).toBe(false);
   });
 
-  it('with any value that is not an object', () => {
+  it('where it is any value but an object', () => {
     for (const value of ['', '"', '[', '[1,2,', null, 0, true, '\u0000'.repeat(100)]) expect(findUnacceptable(value)).toBeNull();
   });
 });

@@ -1,6 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '#core/errors.ts';
-import { ACCOUNT, DELIVERY, ENDPOINT, MEMBERSHIP, PAYMENT, PRODUCT, SANDBOX_SESSION, SETTLEMENT, SETUP, UNMATCHED } from '#rules/states.ts';
+import {
+  ACCOUNT,
+  AUTHORIZATION,
+  DELIVERY,
+  DOMAIN,
+  ENDPOINT,
+  MAIL,
+  MEMBERSHIP,
+  PAYMENT,
+  PLACEMENT,
+  PRODUCT,
+  SANDBOX_SESSION,
+  SETTLEMENT,
+  SETUP,
+  TICKET,
+  UNMATCHED,
+} from '#rules/states.ts';
 
 /** What a machine lets happen, as `from -transition-> to`; everything not listed must be refused. */
 interface Promised {
@@ -28,6 +44,37 @@ const PROMISES: Record<string, Promised> = {
       'PENDING_CONFIRMATION -submit-> PENDING_CONFIRMATION',
       'PENDING_CONFIRMATION -confirm-> CONFIRMED',
       'PENDING_CONFIRMATION -fail-> FAILED',
+    ],
+  },
+  authorization: {
+    machine: AUTHORIZATION as unknown as Promised['machine'],
+    table: 'subscription_authorizations',
+    transitions: ['authorize', 'collect', 'fallDue', 'requestCancel', 'cancel', 'resume', 'loseApproval', 'approve', 'expire'],
+    terminal: ['expired'],
+    edges: [
+      'pending -authorize-> active',
+      'pending -expire-> expired',
+      'active -collect-> active',
+      'active -fallDue-> past_due',
+      'active -requestCancel-> cancel_requested',
+      'active -cancel-> cancelled',
+      'active -loseApproval-> requires_reapproval',
+      'active -expire-> expired',
+      'past_due -collect-> active',
+      'past_due -requestCancel-> cancel_requested',
+      'past_due -cancel-> cancelled',
+      'past_due -loseApproval-> requires_reapproval',
+      'past_due -expire-> expired',
+      'requires_reapproval -collect-> active',
+      'requires_reapproval -approve-> active',
+      'requires_reapproval -requestCancel-> cancel_requested',
+      'requires_reapproval -cancel-> cancelled',
+      'requires_reapproval -expire-> expired',
+      'cancel_requested -collect-> cancel_requested',
+      'cancel_requested -resume-> active',
+      'cancel_requested -cancel-> cancelled',
+      'cancelled -collect-> cancel_requested',
+      'cancelled -resume-> active',
     ],
   },
   membership: {
@@ -87,6 +134,33 @@ const PROMISES: Record<string, Promised> = {
       'retrying -cancel-> cancelled',
     ],
   },
+  mail: {
+    machine: MAIL as unknown as Promised['machine'],
+    table: 'mails',
+    transitions: ['send', 'retry', 'fail', 'drop'],
+    terminal: ['sent', 'failed', 'dropped'],
+    edges: ['waiting -send-> sent', 'waiting -retry-> waiting', 'waiting -fail-> failed', 'waiting -drop-> dropped'],
+  },
+  placement: {
+    machine: PLACEMENT as unknown as Promised['machine'],
+    table: 'placements',
+    transitions: ['deliver', 'retry', 'fail', 'revoke', 'again'],
+    terminal: [],
+    edges: [
+      'pending -deliver-> delivered',
+      'pending -retry-> pending',
+      'pending -fail-> failed',
+      'pending -revoke-> revoked',
+      'pending -again-> pending',
+      'delivered -retry-> delivered',
+      'delivered -fail-> failed',
+      'delivered -revoke-> revoked',
+      'delivered -again-> pending',
+      'failed -again-> pending',
+      'failed -revoke-> revoked',
+      'revoked -again-> pending',
+    ],
+  },
   setup: {
     machine: SETUP as unknown as Promised['machine'],
     table: 'setup_intents',
@@ -122,6 +196,13 @@ const PROMISES: Record<string, Promised> = {
     terminal: ['deleted'],
     edges: ['active -suspend-> suspended', 'active -delete-> deleted', 'suspended -resume-> active', 'suspended -delete-> deleted'],
   },
+  'seller’s domain': {
+    machine: DOMAIN as unknown as Promised['machine'],
+    table: 'seller_domains',
+    transitions: ['verify', 'fail'],
+    terminal: [],
+    edges: ['pending -verify-> verified', 'verified -verify-> verified', 'verified -fail-> failed', 'failed -verify-> verified'],
+  },
   'sandbox session': {
     machine: SANDBOX_SESSION as unknown as Promised['machine'],
     table: 'sandbox_sessions',
@@ -129,9 +210,21 @@ const PROMISES: Record<string, Promised> = {
     terminal: ['failed'],
     edges: ['running -complete-> completed', 'running -fail-> failed', 'completed -advance-> running'],
   },
+  'support ticket': {
+    machine: TICKET as unknown as Promised['machine'],
+    table: 'support_tickets',
+    transitions: ['ask', 'answer', 'resolve', 'close'],
+    terminal: ['closed'],
+    edges: ['open', 'pending', 'resolved'].flatMap((state) => [
+      `${state} -ask-> open`,
+      `${state} -answer-> pending`,
+      `${state} -resolve-> resolved`,
+      `${state} -close-> closed`,
+    ]),
+  },
 };
 /** Copies of what an object decided: rows that follow a balance, and move by no rule of their own. */
-const PROJECTED = ['entitlements'];
+const PROJECTED = ['entitlements', 'metered_sessions'];
 
 const codeOf = (act: () => unknown): string => {
   try {

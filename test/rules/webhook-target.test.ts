@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkTarget, type TargetRules } from '#features/webhooks/endpoints/target-url.ts';
+import { checkTarget, type TargetRules } from '#platform/providers/target-url.ts';
 
 const RULES: TargetRules = { ownHosts: ['svc.dev'], allowLoopback: false };
 const LOCAL: TargetRules = { ...RULES, allowLoopback: true };

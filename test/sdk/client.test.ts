@@ -117,7 +117,7 @@ describe('idempotency keys', () => {
     expect(seen.every(({ key }) => /^[0-9a-f-]{36}$/.test(key ?? ''))).toBe(true);
   });
 
-  it('retries reuse the key', async () => {
+  it('are used again by retries', async () => {
     const { client, seen } = scripted([weather(), new TypeError('reset'), Response.json({ consumed: true })]);
     const answer = await client.entitlements.consume(CONSUME);
     expect(seen.map(({ key }) => key)).toEqual([seen[0]!.key, seen[0]!.key, seen[0]!.key]);
@@ -138,7 +138,7 @@ describe.concurrent('retries', () => {
     expect(seen.length).toBe(1);
   });
 
-  it('no retries for products, endpoints and anything else that leaves a record', async () => {
+  it('products, endpoints and anything else that leaves a record are not made twice', async () => {
     for (const answer of [
       weather(),
       refusal(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '1' } }),
@@ -154,7 +154,7 @@ describe.concurrent('retries', () => {
     }
   });
 
-  it('Retry-After honoured when short', async () => {
+  it('a short Retry-After is waited for', async () => {
     const limited = refusal(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '1' } });
     const { client, seen } = scripted([limited, Response.json({ items: [] })]);
     await client.products.list();
@@ -167,7 +167,7 @@ describe.concurrent('retries', () => {
     expect(seen.length).toBe(1);
   });
 
-  it('timeouts: an attempt that is not answered ends, is repeated for reads, and says request_timeout', async () => {
+  it('an attempt that is not answered ends, is repeated for reads, and says request_timeout', async () => {
     const { client, seen } = scripted(['silence'], { timeoutMs: 30, maxRetries: 1 });
     expect(await failureOf(client.products.list())).toMatchObject({
       code: 'request_timeout',
@@ -178,7 +178,7 @@ describe.concurrent('retries', () => {
     expect(seen.length).toBe(2);
   });
 
-  it('timeouts: a body that stops half way counts too', async () => {
+  it('a body that stops half way is a timeout too', async () => {
     const stuck = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')) });
     const { client } = scripted([], { timeoutMs: 30, maxRetries: 0, fetch: async () => new Response(stuck) });
     expect((await failureOf(client.products.list())).code).toBe('request_timeout');

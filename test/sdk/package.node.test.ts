@@ -102,11 +102,60 @@ describe('the package as a merchant installs it', () => {
     execFileSync(bin('tsc'), ['-p', '.'], { cwd: home, stdio: 'inherit' });
   }, 60_000);
 
+  it.each([
+    { project: 'Hono', adapter: '@svc/sdk/hono', packages: ['hono', '@types/node', 'undici-types'], types: ['node'] },
+    { project: 'Express', adapter: '@svc/sdk/express', packages: ['express', '@types', 'undici-types'], types: ['node', 'express'] },
+    { project: 'a plain Worker', adapter: '@svc/sdk/fetch', packages: ['@cloudflare/workers-types'], types: ['@cloudflare/workers-types'] },
+  ])(
+    'packed and installed into a fresh project for $project, the example compiles with every check there is',
+    ({ adapter, packages, types }) => {
+      const code = examples.find((one) => one.includes(`'${adapter}'`))!;
+      const fresh = mkdtempSync(join(tmpdir(), 'svc-fresh-'));
+      try {
+        // Exactly the files that npm would put into the archive.
+        const packed = JSON.parse(
+          execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: installed, encoding: 'utf8' }),
+        );
+        const files: string[] = packed[0].files.map(({ path }: { path: string }) => path);
+        expect(files).toEqual(expect.arrayContaining(['package.json', 'dist/index.js', 'dist/index.d.ts', 'dist/api.d.ts']));
+        for (const file of files) cpSync(join(installed, file), join(fresh, 'node_modules/@svc/sdk', file));
+        for (const name of packages) {
+          mkdirSync(join(fresh, 'node_modules', name, '..'), { recursive: true });
+          symlinkSync(join(ROOT, 'node_modules', name), join(fresh, 'node_modules', name));
+        }
+        // A Worker has no process of Node's.
+        writeFileSync(
+          join(fresh, 'index.ts'),
+          types.includes('node') ? code : `declare const process: { env: Record<string, string> };\n${code}`,
+        );
+        writeFileSync(join(fresh, 'package.json'), '{"type":"module"}');
+        const strict = { strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, noImplicitOverride: true };
+        const compilerOptions = {
+          ...strict,
+          module: 'NodeNext',
+          target: 'ES2022',
+          lib: ['ES2022'],
+          types,
+          noEmit: true,
+          skipLibCheck: false,
+        };
+        writeFileSync(join(fresh, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+        execFileSync(bin('tsc'), ['-p', '.'], { cwd: fresh, stdio: 'inherit' });
+      } finally {
+        rmSync(fresh, { recursive: true });
+      }
+    },
+    60_000,
+  );
+
   it('the examples of the README for Hono and fetch-style servers run as they stand', async () => {
     const service = new StandIn();
     const baseUrl = await listen(getRequestListener(service.fetch));
     Object.assign(process.env, { SVC_URL: baseUrl, SVC_KEY: 'svc_live_x', SVC_PRODUCT: 'p1' });
-    const starts = examples.map((code, index) => ({ code, index })).filter(({ code }) => code.includes('export default'));
+    const starts = examples
+      .map((code, index) => ({ code, index }))
+      // What is sold by the piece is asked for by another client, beside the service itself.
+      .filter(({ code }) => code.includes('export default') && !code.includes('metered'));
     expect(starts.length).toBe(2);
     for (const { code, index } of starts) {
       writeFileSync(join(home, `start-${index}.ts`), code);

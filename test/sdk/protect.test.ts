@@ -7,7 +7,7 @@ const KEYS: Record<string, string>[] = [{}, { 'Idempotency-Key': 'caller-key-1' 
 const ada = { customer_ref: 'ada' };
 
 describe('without a payment', () => {
-  it('never serves without consumption: a stranger gets the challenge of the service as a 402', async () => {
+  it('a stranger is not served, and gets the challenge of the service as a 402', async () => {
     const { ask, served, service } = protectedHandler();
     const response = await ask();
     expect(response.status).toBe(402);
@@ -79,7 +79,7 @@ describe.concurrent('with a payment', () => {
     expect(service.standingUses).toBe(1);
   });
 
-  it('never twice for one payment: again, at once, under any Idempotency-Key, through any process', async () => {
+  it('never serves twice for one payment: again, at once, under any Idempotency-Key, through any process', async () => {
     const { pay, served, service, open } = protectedHandler();
     const keys = [...KEYS, { 'Idempotency-Key': 'caller-key-2' }];
     const processes = [open(), open(), open()];
@@ -92,7 +92,7 @@ describe.concurrent('with a payment', () => {
     expect(service.standingUses).toBe(1);
   });
 
-  it('never twice for one payment, although answers are lost on the way', async () => {
+  it('never serves twice for one payment, although answers are lost on the way', async () => {
     const stories = Array.from({ length: 20 }, async (_, seed) => {
       const { pay, served, service, open } = protectedHandler();
       const processes = [open(), open()];
@@ -117,7 +117,7 @@ describe.concurrent('with a payment', () => {
     }
   });
 
-  it('retries reuse the key, which is never the caller’s own', async () => {
+  it('uses its key again for retries, and never the caller’s own', async () => {
     const { pay, service } = protectedHandler();
     service.faults.push('lost', 'lost');
     expect((await pay('pay:bob:1', { 'Idempotency-Key': 'caller-key-1' })).status).toBe(200);

@@ -19,7 +19,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 }
 
 describe('a refund that fails', () => {
-  it('in a short outage is made afterwards, under its one key: the same payment is then served', async () => {
+  it('is made after a short outage, under its one key: the same payment is then served', async () => {
     const { pay, service, state, errors, served } = protectedHandler();
     state.handler = failed;
     service.faults.push(null, 'unreachable', 'unreachable', 'unreachable');
@@ -38,7 +38,7 @@ describe('a refund that fails', () => {
     expect((await pay('pay:bob:1')).status).toBe(409);
   });
 
-  it('at a limit waits as long as the service asks', async () => {
+  it('waits as long as the service asks where it met a limit', async () => {
     const { pay, service, state } = protectedHandler();
     state.handler = failed;
     service.faults.push(null, limited);
@@ -64,7 +64,7 @@ describe('a refund that fails', () => {
     expect((await ask(key)).status).toBe(409);
   });
 
-  it('for good is not tried again, and is reported by name', async () => {
+  it('is not tried again where it failed for good, and is reported by name', async () => {
     const { pay, service, state, errors } = protectedHandler();
     state.handler = failed;
     service.faults.push(null, { status: 404, body: { code: 'not_found' } });
@@ -136,7 +136,7 @@ describe('on Workers', () => {
 });
 
 describe('the queue', () => {
-  it('is bounded', () => {
+  it('holds no more refunds than it may', () => {
     const queue = new RefundQueue();
     const add = (id: number) => queue.add({ consumptionId: `con_${id}`, send: async () => {}, giveUp: () => {} }, away);
     for (let i = 0; i < 1_000; i++) expect(add(i)).toBe(true);

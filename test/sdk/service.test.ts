@@ -1,26 +1,11 @@
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { type Context, Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { protect, type SvcEnv } from '../../sdk/src/hono.ts';
-import { type Client, createClient, type ProtectOptions, type SvcError } from '../../sdk/src/index.ts';
-import worker from '../../worker/index.ts';
+import type { Client, ProtectOptions, SvcError } from '../../sdk/src/index.ts';
 import { type Agent, newAgent, sellToAgents } from '../world/agent.ts';
 import { type Merchant, World } from '../world/world.ts';
-
-/** How the answer to a request gets lost: after the service did what it says. */
-type Wire = (request: Request, send: () => Promise<Response>) => Promise<Response>;
-
-/** The SDK before the real service. */
-function clientOf(w: World, key: string, wire: Wire = (_request, send) => send()): Client {
-  const send = async (request: Request) => {
-    const execution = createExecutionContext();
-    const response = await worker.fetch(request as never, w.env, execution);
-    await waitOnExecutionContext(execution);
-    return response;
-  };
-  return createClient({ baseUrl: 'https://svc.test', key, fetch: (request) => wire(request, () => send(request)) });
-}
+import { clientOf, type Wire } from './real-client.ts';
 
 describe('the client and the service', () => {
   const w = new World();
@@ -52,7 +37,7 @@ describe('the client and the service', () => {
     expect((await client.products.unarchive(made.product_id)).status).toBe('active');
   });
 
-  it('keeps webhook endpoints', async () => {
+  it('makes, changes and ends webhook endpoints', async () => {
     const made = await client.webhookEndpoints.create({ url: 'https://hooks.example.com/in', event_types: ['payment.confirmed'] });
     expect(made.secret).toMatch(/^whsec_/);
     expect((await client.webhookEndpoints.update(made.endpoint_id, { description: 'shop' })).description).toBe('shop');
@@ -125,7 +110,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
   });
 
   it.each(['the same process', 'another process'])(
-    'never twice for one payment, although the answer to its replay is lost: %s',
+    'is never served twice for one payment, although the answer to its replay is lost: %s',
     async (where) => {
       let lost = 0;
       const loses: Wire = async (request, send) => {

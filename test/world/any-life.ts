@@ -4,7 +4,7 @@ import { entitlementIdOf } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
 import { type EntitlementKey, snapshotOf } from '#rules/balance.ts';
 import { PAID_PLANS, type PaidPlan } from '#rules/plans.ts';
-import { buy, payFor } from './activation.ts';
+import { buy, payFor, paymentResponse } from './activation.ts';
 import { type Agent, letLeasesEnd, newKey, type Shop, withObjectFaults } from './agent.ts';
 import type { TestChain } from './chain.ts';
 import { interceptJobs, type SentJobs } from './entitlement.ts';
@@ -141,14 +141,15 @@ export class AnyLife {
     // A lower plan than the one held is not for sale.
     if (offered.status !== 402) return;
     const payment = await payFor(this.#w, this.#spender, plan, { key });
-    await this.#until(
+    const bought = await this.#until(
       ({ status }) => status === 200,
       (env) => buy(this.#w, plan, { key }, payment, { env }),
     );
-    const row = await testEnv.DB.prepare('SELECT payment_id, tx_signature FROM settlements WHERE merchant_id = ? ORDER BY created_at DESC')
-      .bind(this.account.userId)
-      .first<{ payment_id: string; tx_signature: string }>();
-    this.plans.push({ paymentId: row!.payment_id, signature: row!.tx_signature, isThere: true, plan });
+    const { transaction: signature } = paymentResponse(bought);
+    const row = await testEnv.DB.prepare('SELECT payment_id FROM settlements WHERE tx_signature = ?')
+      .bind(signature)
+      .first<{ payment_id: string }>();
+    this.plans.push({ paymentId: row!.payment_id, signature, isThere: true, plan });
   }
 
   async grant(): Promise<void> {

@@ -21,19 +21,23 @@ export interface Operation {
 
 export const openApi = openApiDocument() as unknown as OpenApi;
 
-const patterns = Object.entries(openApi.paths).map(([template, operations]) => ({
-  template,
-  operations,
-  pattern: new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
-}));
+const paramsIn = (template: string) => template.split('{').length - 1;
+const templates = Object.entries(openApi.paths)
+  .map(([template, operations]) => ({
+    template,
+    operations,
+    pattern: new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+  }))
+  .sort((a, b) => paramsIn(a.template) - paramsIn(b.template));
 
 /** The operation a request belongs to: the template with the fewest parameters wins, as in the router; a path that is in the document word for word has only its own methods. */
 export function findOperation(method: string, path: string): { template: string; operation: Operation } | null {
-  const own = patterns.filter(({ template }) => template === path);
-  const found = (own.length > 0 ? own : patterns)
-    .filter(({ pattern, operations }) => pattern.test(path) && operations[method.toLowerCase()])
-    .sort((a, b) => a.template.split('{').length - b.template.split('{').length)[0];
-  return found ? { template: found.template, operation: found.operations[method.toLowerCase()]! } : null;
+  const verb = method.toLowerCase();
+  const isWordForWord = path in openApi.paths;
+  const found = templates.find(({ template, operations, pattern }) =>
+    isWordForWord ? template === path && operations[verb] : operations[verb] && pattern.test(path),
+  );
+  return found ? { template: found.template, operation: found.operations[verb]! } : null;
 }
 
 const validators = new Map<object, Validator>();

@@ -25,6 +25,7 @@ import { getTransferSolInstruction } from '@solana-program/system';
 import { getCreateAssociatedTokenIdempotentInstruction, getTransferCheckedInstruction } from '@solana-program/token';
 import { MEMO_PROGRAM, NETWORKS } from '#solana/assets.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { callChain } from '../../local/chain/client.ts';
 
 export const USDC = NETWORKS.devnet.usdcMint;
 
@@ -57,15 +58,8 @@ export class TestChain {
     this.url = url;
   }
 
-  async call<T>(method: string, ...params: unknown[]): Promise<T> {
-    const response = await fetch(this.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    });
-    const answer = (await response.json()) as { result: T; error?: { message: string } };
-    if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
-    return answer.result;
+  call<T>(method: string, ...params: unknown[]): Promise<T> {
+    return callChain<T>(this.url, method, params);
   }
 
   /** A wallet with SOL for fees and `usdc` base units. */
@@ -98,6 +92,17 @@ export class TestChain {
     const tables = lookupTable && (await this.#lookupTable(lookupTable));
     const wire = await signed(payer, instructions, await this.#lifetime(), tables);
     return this.call('sendTransaction', wire, { encoding: 'base64', skipPreflight });
+  }
+
+  /** Whatever a wallet does: signed and paid for by it. Answers the signature. */
+  send(payer: KeyPairSigner, instructions: Instruction[]): Promise<string> {
+    return this.#send(payer, instructions);
+  }
+
+  /** Base units that a wallet holds in its account of USDC. */
+  async held(wallet: string): Promise<bigint> {
+    const account = await associatedTokenAccount(wallet, USDC);
+    return BigInt((await this.call<{ value: { amount: string } }>('getTokenAccountBalance', account)).value.amount);
   }
 
   async #lifetime(): Promise<Lifetime> {

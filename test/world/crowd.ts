@@ -26,12 +26,21 @@ const KNOWN: Values = {
     product_id: "CASE WHEN n % 4 < 2 THEN 'payments-product-' || (n / 500) ELSE :product END",
   },
   // What is in grace was paid for until some time ago.
-  memberships: { paid_through: 'CASE WHEN n % 5 = 2 THEN :past ELSE :future END + n' },
+  // Nothing is delivered for them.
+  memberships: { paid_through: 'CASE WHEN n % 5 = 2 THEN :past ELSE :future END + n', deliver_to: 'NULL', delivery: 'NULL' },
+  placements: { standing: 'NULL', provider: "'telegram'" },
+  products: { delivery: 'NULL' },
+  communities: { provider: "'telegram'" },
   // What the trigger over new receipts reads.
   receipts: { document: `'{"product_name":"Crowd ' || (n % 7) || '"}'`, search_text: "''", archive_id: 'NULL' },
   // What is in the archive is of merchants who are not here, because there is no such object.
   archives: { merchant_id: "'archives-merchant-' || n" },
   archived_types: { merchant_id: "'archives-merchant-' || n" },
+  // Of no receipt that is there; and a merchant has one logo.
+  receipt_metadata: { row_number: '1000000000 + n' },
+  brand_logos: { merchant_id: "'brand_logos-merchant-' || n" },
+  // A merchant has one domain.
+  seller_domains: { merchant_id: "'seller_domains-merchant-' || n" },
   payment_candidates: { origin: cycle(['sent', 'found', 'named', 'judged']) },
   events: { payment_id: "'payments-id-' || (n / 4)", membership_id: "'memberships-id-' || (n / 4)" },
   // No plan has more of them.
@@ -43,6 +52,12 @@ const KNOWN: Values = {
   },
   // What a broken endpoint holds back has no time.
   webhook_deliveries: { next_attempt_at: 'CASE WHEN n % 2 = 0 THEN :future + n END', endpoint_id: "'webhook_endpoints-id-' || (n / 100)" },
+  // A merchant has one in each mode.
+  figure_totals: { merchant_id: "'figure_totals-merchant-' || n" },
+  // None of them is to be deleted at the processor.
+  billing_customers: { erasing_since: 'NULL', past_due_since: "'{}'" },
+  accounts: { processor_plans: "'[]'" },
+  support_tickets: { sandbox_session_id: 'NULL' },
   // A merchant has one for each rail: the others are of other merchants.
   rail_settings: { merchant_id: "'rail_settings-merchant-' || n" },
 };
@@ -65,7 +80,7 @@ export async function fillTables(
   const tables = await db
     .prepare(
       `SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'
-        AND name NOT LIKE 'd1\\_%' ESCAPE '\\' AND name NOT IN ('guard', 'open_sessions') AND name NOT LIKE 'receipt\\_words%' ESCAPE '\\'`,
+        AND name NOT LIKE 'd1\\_%' ESCAPE '\\' AND name NOT IN ('guard', 'open_sessions', 'ended_deliveries') AND name NOT LIKE 'receipt\\_words%' ESCAPE '\\'`,
     )
     .all<{ name: string; sql: string }>();
   const statements: D1PreparedStatement[] = [];
@@ -96,8 +111,8 @@ export async function fillTables(
       if (/^is_/.test(name)) return '0';
       if (/(?:^|_)amount$/.test(name)) return 'CAST(n AS TEXT)';
       // What is parsed whenever its row is read.
-      if (/^(?:terms|metadata|notification_prefs|merchant_settings)$/.test(name)) return "'{}'";
-      if (/^(?:accepted_assets|allowed_rails|previous_sealed|manifest|evaluation)$/.test(name)) return 'NULL';
+      if (/^(?:terms|metadata|notification_prefs|merchant_settings|quarters|products|counts)$/.test(name)) return "'{}'";
+      if (/^(?:accepted_assets|allowed_rails|previous_sealed|manifest|evaluation|refunds|access_revoked_at)$/.test(name)) return 'NULL';
       if (name === 'asset') return "'USDC'";
       if (isInteger) return 'n';
       return `${textOf(`${table}-${name}-`)} || n`;

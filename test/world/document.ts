@@ -81,11 +81,12 @@ export function exampleOf(given: Schema, belongings: Belongings, name = ''): unk
 
 const ALIASES: Record<string, string> = { token: 'handoff_token', tx_sig: 'tx_signature' };
 const FREE: Record<string, string> = { rail_id: 'solana_usdc', provider: 'telegram', delivery_id: '999999999' };
+const freeOf = (path: string, name: string): string | undefined => (path.includes('/mail/') && name === 'provider' ? 'resend' : FREE[name]);
 
 /** What belongs to this tenant in the places of a path. */
 export const paramsOf = ({ path }: Target, belongings: Belongings): Record<string, string> =>
   Object.fromEntries(
-    [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, belongings[ALIASES[name!] ?? name!] ?? FREE[name!] ?? NOWHERE]),
+    [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, belongings[ALIASES[name!] ?? name!] ?? freeOf(path, name!) ?? NOWHERE]),
   );
 
 /** What a list or a look-up goes by: the first object of the tenant that its query can name. */

@@ -11,6 +11,9 @@ export const testEnv = env as unknown as Env & {
   TEST_CHAIN_URL: string;
   TEST_RECEIVER_URL: string;
   TEST_PRICE_URL: string;
+  TEST_MAIL_URL: string;
+  /** Small parties outside: the payment processor, and those who say who a person is. */
+  TEST_OUTSIDE_URL: string;
   /** Takes in what a generator of fixtures made; empty in every other run. */
   TEST_FIXTURE_URL: string;
   TEST_SOAK: string;
@@ -24,6 +27,16 @@ export const SOAK = Number(testEnv.TEST_SOAK);
 export const SEED = Number(testEnv.TEST_SEED);
 /** For tests of single faults: in a soak each is met so many times. */
 export const REPEATED = { repeats: SOAK - 1 };
+
+/** What real money needs of those who are outside: nothing over plain http. */
+export const OUTSIDE_ON_MAINNET = {
+  GOOGLE_ISSUER: '',
+  GITHUB_URL: '',
+  GITHUB_API_URL: '',
+  PROCESSOR_API_URL: '',
+  TELEGRAM_API_URL: '',
+  DISCORD_API_URL: '',
+};
 
 const seed = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
 
@@ -49,8 +62,26 @@ export const testConfig = (chainId: string): Record<string, string> => ({
   TREASURY_WALLET: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa',
   PRICE_URL: `${testEnv.TEST_PRICE_URL}/${chainId}/v2/updates/price/latest?ids[]=sol-usd&parsed=true`,
   HANDOFF_SECRETS: `${seed(9)},${seed(10)}`,
+  GOOGLE_CLIENT_ID: `client-${chainId}`,
+  GOOGLE_CLIENT_SECRET: `secret-of-client-${chainId}`,
+  GOOGLE_ISSUER: `${testEnv.TEST_OUTSIDE_URL}/openid/${chainId}`,
+  GITHUB_CLIENT_ID: `client-${chainId}-hub`,
+  GITHUB_CLIENT_SECRET: `secret-of-client-${chainId}-hub`,
+  GITHUB_URL: `${testEnv.TEST_OUTSIDE_URL}/github/${chainId}-hub`,
+  GITHUB_API_URL: `${testEnv.TEST_OUTSIDE_URL}/github-api/${chainId}-hub`,
+  PROCESSOR_API_KEY: `sk_test_${chainId.replaceAll('-', '_')}`,
+  PROCESSOR_API_URL: testEnv.TEST_OUTSIDE_URL,
+  PROCESSOR_WEBHOOK_SECRETS: `whsec_of_an_older_time,whsec_of_sk_test_${chainId.replaceAll('-', '_')}`,
+  PROCESSOR_PRICE_STARTER: 'price_starter',
+  PROCESSOR_PRICE_GROWTH: 'price_growth',
+  PROCESSOR_PRICE_SCALE: 'price_scale',
+  PROCESSOR_PORTAL_CONFIGURATION: 'bpc_plans',
   TELEGRAM_BOT_USERNAME: 'svc_test_bot',
   TELEGRAM_CONNECTOR_SECRETS: CONNECTOR_SECRETS.telegram.join(),
+  TELEGRAM_BOT_TOKEN: `4711:${chainId}-of-telegram`,
+  TELEGRAM_API_URL: `${testEnv.TEST_OUTSIDE_URL}/telegram`,
+  DISCORD_BOT_TOKEN: `${chainId}-of-discord`,
+  DISCORD_API_URL: `${testEnv.TEST_OUTSIDE_URL}/discord`,
   DISCORD_CLIENT_ID: '123456789012345678',
   DISCORD_REDIRECT_URI: 'https://connector.example.com/discord',
   DISCORD_CONNECTOR_SECRETS: CONNECTOR_SECRETS.discord.join(),

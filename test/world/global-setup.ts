@@ -1,6 +1,8 @@
 import type { TestProject } from 'vitest/node';
 import { startChainServer } from '../../local/chain/server.ts';
+import { startOutside } from '../../local/outside/outside.ts';
 import { startPriceSource } from '../../local/price-source.ts';
+import { startMailServer } from './mail-server.ts';
 import { startReceiver } from './receiver.ts';
 
 declare module 'vitest' {
@@ -8,18 +10,26 @@ declare module 'vitest' {
     chainUrl: string;
     receiverUrl: string;
     priceUrl: string;
+    mailUrl: string;
+    outsideUrl: string;
   }
 }
 
-/** One chain server, one consumer of webhooks and one price source for all test files; each opens places of its own on them. */
+/**
+ * One chain server, one consumer of webhooks, one price source, one provider of mail and one small world of outside parties for all test
+ * files; each opens places of its own on them.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startChainServer({ port: 0 });
   const receiver = await startReceiver();
   const prices = await startPriceSource();
+  const [mail, outside] = await Promise.all([startMailServer(), startOutside()]);
   project.provide('chainUrl', server.url);
   project.provide('receiverUrl', receiver.url);
   project.provide('priceUrl', prices.url);
+  project.provide('mailUrl', mail.url);
+  project.provide('outsideUrl', outside.url);
   return async () => {
-    await Promise.all([server.close(), receiver.close(), prices.close()]);
+    await Promise.all([server.close(), receiver.close(), prices.close(), mail.close(), outside.close()]);
   };
 }

@@ -24,6 +24,7 @@ export class MemoryChain implements Chain {
 
   within = (): Chain => this;
   isHealthy = async () => true;
+  isAbsentEverywhere = async () => true;
   areUnknownEverywhere = async (signatures: readonly string[]) => signatures.map((signature) => !this.transactions.has(signature));
   findTransaction = async (signature: string): Promise<Sighting> => this.#sighting(signature);
   findTransactions = async (signatures: readonly string[]) => ({
@@ -42,6 +43,11 @@ export class MemoryChain implements Chain {
     exists: tokenAccounts.map(() => true),
   });
   accountOf = async () => ({ kind: 'found' as const, account: null });
+  readAccounts = async (addresses: readonly string[]) => ({
+    kind: 'accounts' as const,
+    slot: this.#slot,
+    accounts: addresses.map(() => null),
+  });
   balanceOf = async () => ({ kind: 'balance' as const, lamports: 10 ** 9 });
   simulate = async () => ({ kind: 'passed' as const, lastValidBlockHeight: this.#slot + Number(BLOCKHASH_LIFE) });
 
@@ -85,6 +91,7 @@ export class MemoryChain implements Chain {
       feePayer: keys[0]!,
       memos: instructions.map(parseMemo).filter(present),
       ...movements(instructions, keys),
+      events: [],
     });
     return { kind: 'sent' as const };
   };

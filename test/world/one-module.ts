@@ -20,6 +20,9 @@ const found = (sources: string[], pattern: RegExp): Set<string> =>
 /** What the bundle of the Worker puts in the place of a package: the name itself, and nothing below it. */
 const replaced = () => Object.entries(REPLACED).map(([name, file]) => ({ find: new RegExp(`^${name}$`), replacement: join(ROOT, file) }));
 
+const PAPERS =
+  /\/worker\/papers\/|\/node_modules\/(?:@?pdf-lib|fontkit|bidi-js|uqr|brotli|restructure|dfa|unicode-\w+|tiny-inflate|pako|clone|fast-deep-equal|@swc|base64-js)\//;
+
 /**
  * The service as one module, bundled as wrangler would: for each file that a test imports, and each package that both use, there is an
  * entry that only exports what it is made of, so that all of them share one instance. A worker then starts in one load instead of 600.
@@ -47,8 +50,10 @@ async function bundle(): Promise<{ files: Map<string, Rolldown.OutputChunk>; ent
         preserveEntrySignatures: 'strict',
         output: {
           entryFileNames: '[name].js',
-          chunkFileNames: '[name].js',
-          codeSplitting: { groups: [{ name: 'service', test: /./ }] },
+          // By no name that a rule of wrangler.toml is about.
+          chunkFileNames: '[name].chunk.js',
+          // What draws papers is loaded by the few tests that ask for one.
+          codeSplitting: { groups: [{ name: 'service', test: (id: string) => !PAPERS.test(id) }] },
           // Every start of a worker sends it all: the sources themselves stay out of the map, and blanks out of the code.
           sourcemapExcludeSources: true,
           minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },

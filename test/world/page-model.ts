@@ -148,9 +148,14 @@ export class PageModel {
   }
 
   #beginnings(effect: Extract<ServiceEffect, { kind: 'beginPayment' }>): Option[] {
-    const { attempt } = effect;
+    const { attempt, replacesId } = effect;
     const known = this.stored?.payment ?? null;
-    if (known) return this.#answer(effect, { kind: 'paymentKnown', attempt, payment: known });
+    const replaced = replacesId === null ? undefined : this.payments.get(replacesId);
+    if (replaced && replaced.status !== 'PENDING_SIGNATURE') {
+      const refused = { ...failure('state_conflict', 409), meta: { reason: 'in_flight' } };
+      return this.#answer(effect, { kind: 'beginRefused', attempt, failure: refused });
+    }
+    if (known && known.paymentId !== replacesId) return this.#answer(effect, { kind: 'paymentKnown', attempt, payment: known });
     const identity = {
       sessionId: 'i',
       provider: 'Telegram',
@@ -158,12 +163,16 @@ export class PageModel {
       expiresAt: new Date(this.now + 600_000).toISOString(),
     };
     const begin = () => {
-      const payment = newPayment(`payment-${this.payments.size + 1}`, this.now);
+      if (replaced) this.payments.set(replacesId!, { ...replaced, status: 'FAILED', failure_code: 'replaced', poll_after_ms: null });
+      const begun = newPayment(`payment-${this.payments.size + 1}`, this.now);
+      const payment = { ...begun, price: { ...begun.price, asset: effect.asset } };
       this.payments.set(payment.paymentId, newStatus(payment));
       const transaction = attempt === null ? null : 'unsigned';
       this.#answer(effect, { kind: 'paymentBegun', attempt, payment, transaction, isOnItsWay: false })[0]!();
     };
     const refused = { kind: 'beginRefused', attempt, failure: failure('price_unavailable', 503) } as const;
+    // Who the buyer is was asked for the payment that is replaced.
+    if (replaced) return [begin, begin, ...this.#answer(effect, refused)];
     return [begin, begin, ...this.#answer(effect, refused, { kind: 'identityWanted', identity, isNew: this.identity === null })];
   }
 

@@ -1,7 +1,8 @@
 import type { PageFacts, PagePayment } from '../../worker/pages/checkout/facts.ts';
 import type { PageNews } from '../../worker/pages/checkout/machine/events.ts';
-import type { Failure, PaymentStatus } from '../../worker/pages/checkout/wire.ts';
+import type { PaymentStatus } from '../../worker/pages/checkout/wire.ts';
 import { en } from '../../worker/pages/locales/en.ts';
+import type { Failure } from '../../worker/pages/parts/answer.ts';
 
 /** What the checkout page is told, by the server and by the service. */
 export const START = Date.parse('2026-03-01T12:00:00Z');
@@ -17,17 +18,24 @@ export const pageFacts = (changed: Partial<PageFacts> = {}): PageFacts => ({
   obstacle: null,
   productName: 'Forecasts',
   sellerName: 'Ada',
+  sellerDomain: null,
   price: { asset: 'USDC', amount: '5' },
+  gains: ['Access for 30 days'],
+  accessGain: 'Access for 30 days',
+  estimates: { SOL: { asset: 'SOL', amount: '0.0333' } },
+  sessionSeconds: 300,
+  supportUrl: null,
   assets: ['USDC', 'SOL'],
   payees: { USDC: 'seller' },
   uncertainMs: UNCERTAIN_MS,
   network: 'devnet',
   buttonLabel: null,
+  cancelUrl: null,
   isPhone: false,
   paymentSessionId: null,
   handoffToken: null,
   begun: null,
-  demoRpcUrl: null,
+  ownWallet: null,
   ...changed,
 });
 
@@ -64,6 +72,9 @@ export const DEEDS: PageNews[] = [
   { kind: 'phonePressed' },
   { kind: 'cancelPressed' },
   { kind: 'startAgainPressed' },
+  { kind: 'startAnewPressed' },
+  { kind: 'assetChosen', asset: 'SOL' },
+  { kind: 'assetChosen', asset: 'USDC' },
   { kind: 'identityFinished' },
   { kind: 'foundContinued' },
   { kind: 'foundDeclined' },

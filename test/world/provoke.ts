@@ -6,11 +6,14 @@ import type { ErrorCode } from '#core/errors.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Env } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
+import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import worker from '../../worker/index.ts';
 import { buy, newSetup, openTreasury } from './activation.ts';
 import { openShop } from './agent.ts';
 import { testEnv } from './env.ts';
 import { withFaults } from './faults.ts';
+import { MeteredShop } from './metered.ts';
+import { collectingWorld, type SubscriptionLife, SubscriptionSeller } from './subscription-life.ts';
 import { type Answer, type CallOptions, type Merchant, World } from './world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
@@ -117,6 +120,14 @@ async function unpaid({ w }: Scene): Promise<Answer<Body>> {
   return later(2 * 24 * 60 * MINUTE, () => shop.consume({ customer }));
 }
 
+/** A checkout of what renews itself, whose buyer did something on the chain, and then asks how to cancel. */
+async function cancelAfter(act: (life: SubscriptionLife) => Promise<unknown>): Promise<Answer<Body>> {
+  const seller = await SubscriptionSeller.open(collectingWorld());
+  const life = await seller.checkout();
+  await act(life);
+  return life.cancelIntent();
+}
+
 /** For every code, a request that is answered with it. */
 export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>> = {
   idempotency_key_required: (s) => newApp(s, null),
@@ -167,6 +178,11 @@ export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>
     const buyer = await s.w.chain.wallet();
     return s.w.call('POST', `/v1/pay/${await failedPayment(s)}/solana-pay`, { body: { account: buyer.address } });
   },
+  ticket_closed: async ({ w, ada }) => {
+    const { body } = await w.call('POST', '/v1/support/tickets', { key: ada.key, body: { subject: 'A question', body: 'Is it over?' } });
+    await w.call('POST', `/v1/support/tickets/${body.ticket_id}/close`, { key: ada.key });
+    return w.call('POST', `/v1/support/tickets/${body.ticket_id}/message`, { key: ada.key, body: { body: 'And now?' } });
+  },
   idempotency_in_progress: underWay,
   idempotency_conflict: async (s) => {
     const key = crypto.randomUUID();
@@ -190,6 +206,17 @@ export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>
   handoff_expired: async (s) => {
     const made = await s.w.call('POST', `/v1/products/${s.product.product_id}/handoffs`, { key: s.ada.key });
     return later(11 * MINUTE, () => connect(s, { handoff_token: made.body.handoff_token }));
+  },
+  subscription_cancelled: () =>
+    cancelAfter(async (life) => {
+      await life.sign();
+      await life.subscriber.send(cancelInstruction(life.subscriber.route));
+    }),
+  subscription_requires_reapproval: () => cancelAfter(async () => {}),
+  channel_closed: async ({ w }) => {
+    const session = await MeteredShop.open(w);
+    await session.close();
+    return session.authorize(null);
   },
   identity_expired: async (s) => {
     const { of, session } = await toTelegram(s);
@@ -233,6 +260,10 @@ export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>
   internal_error: withBug,
   misconfigured: async ({ unready }) => unready,
   fee_wallet_missing: (s) => connect(s, {}, { env: { ...s.w.env, FEE_BPS: '100' } }),
+  invalid_state: (s) => s.w.call('GET', '/v1/auth/oauth/google/callback?state=forged&code=x'),
+  oauth_not_configured: (s) => s.w.call('GET', '/v1/auth/oauth/google/start', { env: { ...s.w.env, GOOGLE_CLIENT_ID: '' } }),
+  billing_not_configured: (s) =>
+    s.w.call('POST', '/v1/billing/refresh/processor', { key: s.ada.key, env: { ...s.w.env, PROCESSOR_API_KEY: '' } }),
   handoff_not_configured: (s) =>
     s.w.call('POST', `/v1/products/${s.product.product_id}/handoffs`, { key: s.ada.key, env: { ...s.w.env, HANDOFF_SECRETS: '' } }),
   price_unavailable: async (s) => {
@@ -244,5 +275,6 @@ export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>
     await dark.chain.fault({ kind: 'http_503', times: 1000 });
     return connect(s, { wallet_address: (await s.w.chain.wallet()).address }, { env: { ...s.w.env, RPC_URL: dark.env.RPC_URL! } });
   },
+  mail_not_configured: ({ w }) => w.call('POST', '/v1/auth/password/forgot', { body: { email: 'nobody@example.com' } }),
   temporarily_unavailable: (s) => create(s, {}, { env: withFaults(s.w.env, { before: () => true }).env }),
 };

@@ -3,19 +3,20 @@ import type { Env } from '#platform/context.ts';
 export interface Reading {
   sql: string;
   rows: number;
+  written: number;
 }
 
 const isSelect = (sql: string): boolean => /^\s*(?:select|with)\b/i.test(sql);
 
 /**
- * The real database, with what each statement reads: `meta.rows_read`, as the platform bills it. Drizzle's raw reads throw it away,
+ * The real database, with what each statement reads and writes: `meta.rows_read` and `meta.rows_written`, as the platform bills them. Drizzle's raw reads throw it away,
  * so a SELECT is run once more for it. No hook of this exists in the service.
  */
 export function withRowCount(env: Env): { env: Env; readings: Reading[] } {
   const readings: Reading[] = [];
   const real = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
   const note = <T>(sql: string, result: D1Result<T>): D1Result<T> => {
-    readings.push({ sql, rows: result.meta.rows_read });
+    readings.push({ sql, rows: result.meta.rows_read, written: result.meta.rows_written });
     return result;
   };
 
@@ -51,6 +52,7 @@ export function withRowCount(env: Env): { env: Env; readings: Reading[] } {
 }
 
 export const rowsOf = (readings: Reading[]): number => readings.reduce((sum, { rows }) => sum + rows, 0);
+export const writtenBy = (readings: Reading[]): number => readings.reduce((sum, { written }) => sum + written, 0);
 
 /** The statements that read most, for a failing test to show. */
 export const worstOf = (readings: Reading[]): string =>

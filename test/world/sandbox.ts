@@ -2,6 +2,7 @@ import { runDurableObjectAlarm } from 'cloudflare:test';
 import { entitlementIdOf } from '#core/ids.ts';
 import { interceptJobs } from './entitlement.ts';
 import { testEnv } from './env.ts';
+import { tellDatabase } from './metered.ts';
 import type { Answer, Merchant, World } from './world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
@@ -24,8 +25,16 @@ export async function listenToCustomer(merchant: Merchant, sessionId: string) {
   const productId = await testEnv.DB.prepare('SELECT product_id AS id FROM sandbox_sessions WHERE id = ?')
     .bind(sessionId)
     .first<string>('id');
-  const id = entitlementIdOf(merchant.userId, false, productId!, { customerRef: `${sessionId}:buyer` });
-  const stub = testEnv.ENTITLEMENT.getByName(`${merchant.userId}:sandbox:${id}`);
+  return listenToEntitlement(
+    merchant.userId,
+    false,
+    entitlementIdOf(merchant.userId, false, productId!, { customerRef: `${sessionId}:buyer` }),
+  );
+}
+
+/** The same of any customer. */
+export async function listenToEntitlement(merchantId: string, livemode: boolean, entitlementId: string) {
+  const stub = testEnv.ENTITLEMENT.getByName(`${merchantId}:${livemode ? 'live' : 'sandbox'}:${entitlementId}`);
   const jobs = await interceptJobs(stub);
   return {
     tell: async () => {
@@ -33,6 +42,14 @@ export async function listenToCustomer(merchant: Merchant, sessionId: string) {
       return jobs.messages.splice(0);
     },
   };
+}
+
+/** What the objects of a session's metered sessions have counted is in the database. */
+async function tellMetered(w: World, sessionId: string): Promise<void> {
+  const { results } = await testEnv.DB.prepare('SELECT id FROM metered_sessions WHERE customer_ref = ?')
+    .bind(`${sessionId}:buyer`)
+    .all<{ id: string }>();
+  for (const { id } of results) await tellDatabase(w, id);
 }
 
 /** Brings what the queues hold, webhooks too, until a session has come to its end. `rounds`: no longer than so many. */
@@ -45,6 +62,7 @@ export async function untilEnded(w: World, merchant: Merchant, sessionId: string
     if (Date.now() > endsAt) throw new Error(`still running: ${JSON.stringify(body)}`);
     await w.deliver();
     await w.deliver(await customer.tell());
+    await tellMetered(w, sessionId);
     await w.attempt();
   }
 }

@@ -1,4 +1,4 @@
-import { applyD1Migrations } from 'cloudflare:test';
+import { applyD1Migrations, reset } from 'cloudflare:test';
 import { afterAll, afterEach } from 'vitest';
 import { testEnv } from './env.ts';
 import './flat-objects.ts';
@@ -22,5 +22,9 @@ afterAll(() => {
   showLines();
   console.log = show;
 });
+
+// Objects end with their file: one that its alarm calls between two files, or after the last, would ask the test runner for the module of
+// the service when nobody answers any more, and the worker would wait for it for ever.
+afterAll(reset);
 
 await applyD1Migrations(testEnv.DB, testEnv.TEST_MIGRATIONS);

@@ -86,6 +86,7 @@ async function makeObjects(w: World, merchant: Merchant, name: string, isLive: b
   const consumed = await make('/v1/access/entitlements/consume', { product_id, customer });
   const handoff = await make(`/v1/products/${product_id}/handoffs`, { customer_ref, email: `buyer@${secret}.example.com` });
   const session = await make('/v1/access/payment-sessions', { product_id, customer_ref });
+  const ticket = await make('/v1/support/tickets', { subject: `${secret} asks`, body: `Where is ${secret}?` });
   return {
     product_id,
     slug: product.slug,
@@ -99,6 +100,7 @@ async function makeObjects(w: World, merchant: Merchant, name: string, isLive: b
     payout_wallet: merchant.wallet.address,
     handoff_token: handoff.handoff_token,
     payment_session_id: session.payment_session_id,
+    ticket_id: ticket.ticket_id,
   };
 }
 
@@ -127,7 +129,8 @@ async function sell(w: World, merchant: Merchant, name: string, { slug, product_
 }
 
 /** What only the merchant may read of its objects; the rest stands on a page, a receipt or a payment for who has the link. */
-const PRIVATE = /^(?:endpoint_id|entitlement_id|key_id|customer_ref|handoff_token|consumption_id|access_app_id|setup_|payment_signature)/;
+const PRIVATE =
+  /^(?:endpoint_id|entitlement_id|key_id|customer_ref|ticket_id|handoff_token|consumption_id|access_app_id|setup_|payment_signature)/;
 
 /**
  * Texts that tell of a tenant in one mode: all of them, or those that stand in no public answer. Ids of events and keys, e-mails

@@ -5,7 +5,7 @@ import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import { emailKeysOf, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
 import { issueToken } from '#features/accounts/auth/tokens.ts';
-import { type AttemptMessage, type Env, type Job, newCtx, type SweepMessage } from '#platform/context.ts';
+import { type AttemptMessage, type Env, type Job, type MailMessage, newCtx, type SweepMessage } from '#platform/context.ts';
 import { newestOf } from '#platform/db/directory.ts';
 import type { EventType } from '#rules/events.ts';
 import type { PlanName } from '#rules/plans.ts';
@@ -16,7 +16,7 @@ import { SWEEPS as ALL_SWEEPS } from '../../worker/sweeps.ts';
 import { expectPublishedResponse } from './call.ts';
 import { type Bill, TestChain } from './chain.ts';
 import { testConfig, testEnv } from './env.ts';
-import { invoked, SWEEPS, sweepsSent } from './invocation.ts';
+import { type HeldPlacement, holding, invoked, platformQueues, SWEEPS, sweepsSent } from './invocation.ts';
 import { metered } from './limits.ts';
 
 export interface Answer<T> {
@@ -84,6 +84,9 @@ export class World {
   readonly env: Env;
   readonly queue: HeldQueue = { sent: [] };
   readonly attempts: HeldAttempt[] = [];
+  /** Letters, and members' places, whose message waits in its queue: world/mail.ts and world/members.ts deliver them. */
+  readonly mail: MailMessage[] = [];
+  readonly placements: HeldPlacement[] = [];
   readonly db = drizzle(testEnv.DB);
   #people = 0;
   readonly #name: string;
@@ -107,6 +110,8 @@ export class World {
       SANDBOX: { send, sendBatch } as unknown as Queue<Job>,
       WEBHOOKS: this.#attemptQueue(false),
       WEBHOOKS_SLOW: this.#attemptQueue(true),
+      MAIL: holding(this.mail),
+      ...platformQueues(this.placements),
       SWEEPS,
     };
   }
@@ -152,7 +157,7 @@ export class World {
     };
     const { rowsMax } = options;
     const { response, text } = await invoked(`${method} ${path}`, answer, { countsReads: rowsMax !== undefined, rowsMax });
-    const parsed = text === '' ? null : response.headers.get('content-type')?.startsWith('text/') ? text : JSON.parse(text);
+    const parsed = text === '' ? null : /json/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text;
     if (!options.isOfEarlierRelease) expectPublishedResponse(method, new URL(request.url).pathname, response.status, parsed);
     return { status: response.status, body: parsed, headers: response.headers };
   }

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newKey } from '../../world/agent.ts';
 import { consumer, received } from '../../world/consumer.ts';
+import { tablesOf } from '../../world/database-dump.ts';
+import { OPERATOR_SECRET, openStaff } from '../../world/staff.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
-const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true', OPERATOR_SECRET });
 const end = async ({ token }: Merchant) => expect((await w.call('DELETE', '/v1/account/account', { key: token })).status).toBe(200);
 const rowsOf = async (table: string, { userId }: Merchant, columns = '*') =>
   (await w.env.DB.prepare(`SELECT ${columns} FROM ${table} WHERE merchant_id = ?`).bind(userId).all()).results;
@@ -137,5 +139,69 @@ describe('what names a person in a deleted account', () => {
     for (let i = 0; i < 4 && (await erasedAt()) === null; i++) await w.sweepAlone('erasures');
     expect((await left()).filter(({ name }) => name !== '')).toEqual([]);
     expect(await erasedAt()).toEqual(expect.any(Number));
+  });
+
+  it('stands in no table any more, be it the texts of tickets or whom a proof was sent to, also in events and kept answers', async () => {
+    const [bea, staff] = [await w.merchant(), await openStaff(w)];
+    const [subject, question, answer, address] = ['Seaglass subject', 'Seaglass question', 'Seaglass answer', 'seaglass@buyer.example'];
+    const made = async (path: string, body: object | undefined, key = bea.key) => {
+      const answered = await w.call('POST', path, { key, headers: { 'Idempotency-Key': newKey() }, ...(body ? { body } : {}) });
+      expect([path, answered.status]).toEqual([path, 200]);
+      return answered.body;
+    };
+    for (const key of [bea.key, bea.sandboxKey]) {
+      const { ticket_id } = await made('/v1/support/tickets', { subject, body: question }, key);
+      await made(`/v1/support/tickets/${ticket_id}/message`, { body: question }, key);
+      if (key === bea.sandboxKey) continue;
+      const path = `/v1/support/tickets/${ticket_id}`;
+      expect((await w.call('POST', `${path}/message`, { key: staff.token, body: { body: answer } })).status).toBe(200);
+      expect((await w.call('POST', `${path}/resolve`, { key: staff.token })).status).toBe(200);
+      await made(`${path}/close`, undefined);
+    }
+    const { payment } = await w.purchase(await w.product(bea), await w.chain.wallet());
+    const receiptId = (await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: bea.key })).body.receipt_id;
+    await w.env.DB.prepare('UPDATE receipts SET livemode = 0 WHERE id = ?').bind(receiptId).run();
+    await made(`/v1/receipt/${receiptId}/send-proof`, { email: address }, bea.sandboxKey);
+    const found = async (word: string) => {
+      const rows = async (table: string) => (await w.env.DB.prepare(`SELECT * FROM ${table}`).all()).results;
+      // An index of words that holds no text and cannot be listed.
+      const tables = (await tablesOf(w.env.DB)).filter((table) => table !== 'receipt_words');
+      const told = await Promise.all(tables.map(async (table) => ({ table, rows: await rows(table) })));
+      return told.flatMap(({ table, rows }) => (JSON.stringify(rows).includes(word) ? [table] : []));
+    };
+    const words = [subject, question, answer, address];
+    for (const word of words) expect(await found(word), word).toContain('events');
+    expect(await found(question)).toContain('claims');
+    await end(bea);
+    for (const word of words) expect([word, await found(word)]).toEqual([word, []]);
+  });
+
+  it('is erased from events and kept answers by the sweep where there is more of it than one request may touch', async () => {
+    const cleo = await w.merchant();
+    const { body } = await w.call('POST', '/v1/support/tickets', { key: cleo.key, body: { subject: 'Driftwood', body: 'Driftwood' } });
+    await w.env.DB.batch([
+      w.env.DB.prepare(
+        `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
+          INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at, fanned_out_at)
+          SELECT 'evt_drift_' || i, merchant_id, livemode, subject_type, subject_id, 1000 + i, type, data, request_id, created_at, 1
+          FROM events, n WHERE subject_id = ?`,
+      ).bind(body.ticket_id),
+      w.env.DB.prepare(
+        `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
+          INSERT INTO claims (scope, key, fingerprint, status, body, fence, expires_at)
+          SELECT ? || ':live:POST /v1/support/tickets', 'drift-' || i, '', 200, 'Driftwood', i, 9e15 FROM n`,
+      ).bind(cleo.userId),
+    ]);
+    await end(cleo);
+    const left = () =>
+      w.env.DB.prepare(
+        `SELECT (SELECT count(*) FROM events WHERE merchant_id = ?1 AND data LIKE '%Driftwood%')
+          + (SELECT count(*) FROM claims WHERE scope LIKE ?1 || '%') AS n`,
+      )
+        .bind(cleo.userId)
+        .first<number>('n');
+    expect(await left()).toBe(901 + 900 - 2 * 200);
+    for (let i = 0; i < 4 && (await left())! > 0; i++) await w.sweepAlone('erasures');
+    expect(await left()).toBe(0);
   });
 });

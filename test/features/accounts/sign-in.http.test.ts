@@ -37,10 +37,11 @@ describe('accounts and sign-in', () => {
       status: 'active',
       email_verified: false,
       timezone: 'UTC',
+      locale: 'en',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       key_id: null,
       sandbox: false,
-      notification_prefs: {},
+      notification_prefs: { webhooks: true, payouts: true, renewals: true, buyer_receipts: true, product_news: true },
       merchant_settings: {
         checkout_brand_name: '',
         checkout_logo_url: '',
@@ -87,7 +88,7 @@ describe('accounts and sign-in', () => {
     ]);
     for (const problem of body.detail)
       expect(problem).toEqual({ loc: problem.loc, msg: expect.any(String), type: expect.stringMatching(/^[a-z_]+$/) });
-    expect(body.docs_url).toBe('https://svc.test/v1/openapi.json#/x-error-codes/validation_error');
+    expect(body.docs_url).toBe('https://svc.test/docs/errors/validation_error');
   });
 
   it.each([

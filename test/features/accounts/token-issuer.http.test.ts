@@ -4,6 +4,7 @@ import { keyRing } from '#core/crypto.ts';
 import { readToken } from '#features/accounts/auth/tokens.ts';
 import { newCtx } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
+import { OUTSIDE_ON_MAINNET } from '../../world/env.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 /** Two deployments with one key and, as after a copy of the database, the same accounts. */
@@ -39,6 +40,7 @@ describe('a session token', () => {
 
   it('of the test network is refused on mainnet, also where both go by one name', async () => {
     const real = {
+      ...OUTSIDE_ON_MAINNET,
       NETWORK: 'mainnet',
       RPC_URL: 'https://rpc.example.com',
       RATE_MULTIPLIER: '1',

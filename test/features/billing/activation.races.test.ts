@@ -35,7 +35,7 @@ describe('plans paid for at once', REPEATED, () => {
   const buyPatiently = (plan: string, payment: string) => buy(w, plan, { key }, payment, { env: { ...w.env, SETTLE_PATIENCE_MS: '8000' } });
   const daysHeld = async () => ((await standing(merchant)).plan_through! - Date.now()) / DAY;
 
-  it('with one payload, eight times: one activation, one answer', async () => {
+  it('make one activation and get one answer where one payload is brought eight times', async () => {
     await fresh();
     const payment = await payFor(w, agent, 'starter', { key });
     const before = await treasuryUnits(w);
@@ -53,7 +53,7 @@ describe('plans paid for at once', REPEATED, () => {
     expect(JSON.stringify(later.body)).toBe(JSON.stringify(first!.body));
   });
 
-  it('with two payloads of one wallet: both count', async () => {
+  it('both count where one wallet brings two payloads', async () => {
     await fresh();
     const payments = [await payFor(w, agent, 'starter', { key }), await payFor(w, agent, 'starter', { key })];
     const answers = await Promise.all(payments.map((payment) => buyPatiently('starter', payment)));
@@ -63,7 +63,7 @@ describe('plans paid for at once', REPEATED, () => {
     expect(await daysHeld()).toBeCloseTo(60, 2);
   });
 
-  it('by two wallets, of a plan that runs already, in the same instant: 60 days more', async () => {
+  it('run 60 days longer where two wallets prolong a running plan in the same instant', async () => {
     await fresh();
     await activate(w, agent, 'starter', { key });
     const wallets = await Promise.all([newSpender(w), newSpender(w)]);
@@ -75,7 +75,7 @@ describe('plans paid for at once', REPEATED, () => {
     expect(await activationsOf(merchant)).toHaveLength(3);
   });
 
-  it('by six wallets: whoever is told to wait has lost nothing', async () => {
+  it('lose nothing for a wallet that is told to wait, where six pay at once', async () => {
     await fresh();
     const wallets = await Promise.all(Array.from({ length: 6 }, () => newSpender(w)));
     const payments = await Promise.all(wallets.map((wallet) => payFor(w, wallet, 'growth', { key })));
@@ -159,7 +159,7 @@ describe('a crash anywhere in an activation', () => {
   const plan: PaidPlan = 'starter';
 
   for (const when of ['before', 'after'] as const)
-    it(`${when} each trip to the database: exactly one activation for the payment`, async () => {
+    it(`leaves exactly one activation for the payment, ${when} each trip to the database`, async () => {
       let broken = 0;
       for (let isBroken = true; isBroken; ) {
         broken++;
@@ -184,7 +184,7 @@ describe('a crash anywhere in an activation', () => {
     });
 
   for (const lost of ['stage', 'load'] as const)
-    it(`in the call to the account’s object (${lost}): the payment counts, and so do its limits`, async () => {
+    it(`leaves the payment and its limits counted where the call to the account’s object is cut (${lost})`, async () => {
       const merchant = await w.merchant('free');
       const payment = await payFor(w, agent, plan, { key: merchant.key });
       const { ADMISSION } = w.env;

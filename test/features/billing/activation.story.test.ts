@@ -85,10 +85,12 @@ describe('an agent buys a plan', () => {
     });
     const { body: verified } = await w.call('GET', `/v1/receipt/${body.receipt_id}/verify`);
     expect(verified.valid).toBe(true);
-    const { body: list } = await w.call('GET', '/v1/receipts', { key: merchant.key });
+    const { body: list } = await w.call('GET', '/v1/receipts?direction=paid', { key: merchant.key });
     expect(list.items.map((item: { receipt_id: string }) => item.receipt_id)).toEqual([body.receipt_id]);
     const [settlement] = await settlementsOf(merchant);
     expect(await w.eventTypes(settlement!.payment_id)).toEqual(['receipt.created']);
+    // It is the receipt of a payment that the account made, and none that it received.
+    expect((await w.call('POST', '/v1/receipt', { key: merchant.key, body: { tx_sig: settlement!.tx_signature } })).status).toBe(404);
     const other = await activate(w, agent, 'growth', { key: merchant.key });
     const again = await w.call('GET', `/v1/receipt/${other.body.receipt_id}`, { key: merchant.key });
     expect(again.body.document.product_id).toBe(receipt.document.product_id);
@@ -214,7 +216,7 @@ describe('an agent buys a plan', () => {
     ] as const)
       expect((await buy(w, plan, { key }, payment)).body.meta.reason).toBe('invalid_payment_requirements');
     const sandbox = await buy(w, 'starter', { key: ada.sandboxKey }, payment);
-    expect([sandbox.status, sandbox.body.code]).toEqual([409, 'setup_not_ready']);
+    expect([sandbox.status, sandbox.body.meta.reason]).toEqual([402, expect.stringMatching(/fee_payer/)]);
     expect(await buy(w, 'starter', { key: ada.token }, payment, {})).toMatchObject({ status: 200 });
     const used = await Promise.all([buy(w, 'growth', { key: ada.key }, payment), buy(w, 'starter', { key: bob.key }, payment)]);
     expect(used.map(({ status, body }) => [status, body.code])).toEqual(Array(2).fill([409, 'duplicate_settlement']));

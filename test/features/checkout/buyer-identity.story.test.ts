@@ -76,7 +76,7 @@ describe('who a buyer is', () => {
     expect(Object.fromEntries(link.searchParams)).toEqual({
       response_type: 'code',
       client_id: '123456789012345678',
-      scope: 'identify',
+      scope: 'identify guilds.join',
       redirect_uri: 'https://connector.example.com/discord',
       state: body.identity_session_id,
     });

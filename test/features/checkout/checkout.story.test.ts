@@ -133,4 +133,12 @@ describe('checkout', () => {
     expect(url.searchParams.getAll('reference')).toEqual(payment.references);
     expect(url.searchParams.get('memo')).toBe(payment.memo);
   });
+
+  it('sends no bytes that are no transaction, however they are spelled', async () => {
+    const { payment_id } = await w.connect(await w.product(merchant));
+    const send = async (transaction: string) =>
+      (await w.call('POST', `/v1/payments/${payment_id}/transaction`, { body: { transaction } })).body;
+    expect(await send(btoa('nothing'))).toMatchObject({ code: 'payment_mismatch', meta: { reason: 'undecodable' } });
+    for (const text of ['AB==', 'AAF=', 'AAAA=', 'A', '']) expect(await send(text)).toMatchObject({ code: 'validation_error' });
+  });
 });

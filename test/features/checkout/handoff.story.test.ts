@@ -187,6 +187,14 @@ describe('a hand-off', () => {
     expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(3).fill([503, 'handoff_not_configured']));
   });
 
+  it('of an archived product, or for no wallet, is refused for that before anybody hears of the configuration', async () => {
+    const env = { ...w.env, HANDOFF_SECRETS: '' };
+    const archived = await w.product(ada);
+    await w.call('POST', `/v1/products/${archived.product_id}/archive`, { key: ada.key });
+    expect(said(await create({}, { env }, archived))).toEqual([409, 'state_conflict', 'product_active']);
+    expect((await create({ wallet_address: 'no-wallet' }, { env })).body.code).toBe('invalid_wallet_address');
+  });
+
   it('is made by the owner alone, for a product on sale', async () => {
     const stranger = await w.merchant();
     for (const key of [stranger.key, ada.sandboxKey]) expect((await create({}, { key })).status).toBe(404);

@@ -2,6 +2,7 @@ import { getBase64Encoder, getSignatureFromTransaction, getTransactionDecoder } 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../../world/chain.ts';
+import { openSession } from '../../world/sale.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const signatureOf = (wire: string) => getSignatureFromTransaction(getTransactionDecoder().decode(getBase64Encoder().encode(wire)));
@@ -9,7 +10,7 @@ const signatureOf = (wire: string) => getSignatureFromTransaction(getTransaction
 describe('one payment, two wallets', () => {
   const w = new World();
   let merchant: Merchant;
-  let product: { slug: string };
+  let product: { slug: string; product_id: string };
   beforeAll(async () => {
     merchant = await w.merchant();
     product = await w.product(merchant);
@@ -69,6 +70,29 @@ describe('one payment, two wallets', () => {
     const sent = await send(paymentId, signed[1]!);
     expect(sent.status).toBe(200);
     expect((await w.confirm(paymentId, sent.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
+  });
+
+  it('is not put before the buyer of a payment session a second time either, while what was sent may land', async () => {
+    const { body: session } = await openSession(w, merchant, { product_id: product.product_id });
+    const buyer = await w.chain.wallet();
+    const input = { payment_session_id: session.payment_session_id, wallet_address: buyer.address };
+    const { payment_id: paymentId, transaction } = await w.connect(product, input);
+    // The request that sent it died before it wrote down more than the signature.
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    expect((await send(paymentId, await w.chain.sign(buyer, transaction))).status).toBe(200);
+    await w.env.DB.prepare("UPDATE payments SET status = 'PENDING_SIGNATURE' WHERE id = ?").bind(paymentId).run();
+    const again = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: input });
+    expect([again.status, again.body.meta?.reason]).toEqual([409, 'in_flight']);
+    await lapse(paymentId);
+    expect((await w.connect(product, input)).transaction).toBeDefined();
+  });
+
+  it('that is over says so, whatever is sent for it', async () => {
+    const { paymentId, signed } = await signedByAll(1);
+    const other = (await signedByAll(1)).signed[0]!;
+    await w.env.DB.prepare("UPDATE payments SET status = 'FAILED', failure_code = 'session_expired' WHERE id = ?").bind(paymentId).run();
+    const answers = [await send(paymentId, signed[0]!), await send(paymentId, other)];
+    expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(2).fill([410, 'session_expired']));
   });
 
   it('is none the more for having been named before it was sent', async () => {

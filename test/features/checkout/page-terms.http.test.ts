@@ -4,9 +4,11 @@ import { type PageFacts, type PagePayment, toPagePayment } from '../../../worker
 import { Panel } from '../../../worker/pages/checkout/panel.tsx';
 import { CHOOSING, firstKept, type PageState, type StepState } from '../../../worker/pages/checkout/state.ts';
 import type { PaymentStatus } from '../../../worker/pages/checkout/wire.ts';
-import { LOCALES } from '../../../worker/pages/locales/locales.ts';
+import { loadDictionary } from '../../../worker/pages/locales/dictionaries.ts';
 import { Address } from '../../../worker/pages/parts/parts.tsx';
+import { drawCode } from '../../../worker/pages/parts/qr.ts';
 import { plain, plainName, sayIn, shortened, without } from '../../../worker/pages/parts/text.ts';
+import { OUTSIDE_ON_MAINNET } from '../../world/env.ts';
 import { getPage } from '../../world/page.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
@@ -37,8 +39,17 @@ const confirmed = (payment: PagePayment): StepState => ({
   openRequest: null,
   redirectUrl: null,
   isLeaving: false,
+  copied: null,
 });
-const closing = (payment: PagePayment): StepState => ({ step: 'closing', payment, status: null, openRequest: null });
+const closing = (payment: PagePayment): StepState => ({
+  step: 'closing',
+  payment,
+  status: null,
+  openRequest: null,
+  secondsToCertain: null,
+  isBusy: false,
+  problem: null,
+});
 
 describe('a page with a service fee', () => {
   const feeWallet = generateKeyPairSigner();
@@ -72,7 +83,7 @@ describe('a page names who is paid', () => {
     merchant = await w.merchant();
   });
 
-  it('in every asset, where a rail has a wallet of its own', async () => {
+  it('shows the wallet of each asset, where a rail has a wallet of its own', async () => {
     const ofSol = (await generateKeyPairSigner()).address;
     const ofUsdc = merchant.wallet.address;
     for (const [railId, payout_wallet] of Object.entries({ solana_usdc: ofUsdc, solana_sol: ofSol })) {
@@ -88,18 +99,19 @@ describe('a page names who is paid', () => {
     expect(panelOf(facts, choosing(null))).toContain(shortened(ofUsdc));
     const inSol = panelOf(facts, choosing(null), { asset: 'SOL' });
     expect(inSol).toContain(shortened(ofSol));
-    expect(inSol).toContain('The exact amount in SOL is shown here and fixed before you approve.');
+    expect(facts.estimates).toEqual({ SOL: { asset: 'SOL', amount: '0.033333334', base_units: '33333334' } });
+    expect(inSol).toMatch(/≈ 0\.033333334 SOL\s+At the rate of now/);
+    expect(panelOf({ ...facts, estimates: {} }, choosing(null), { asset: 'SOL' })).toContain('The exact amount in SOL is shown here');
 
     const payment = toPagePayment((await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { asset: 'SOL' } })).body);
     expect(payment.recipient).toBe(ofSol);
     const asked = panelOf(facts, waiting(payment), { asset: 'SOL' });
     for (const words of [/[\d.]+ SOL/, /1 SOL = [\d.,]+ USDC, valid until/, ofSol]) expect(asked).toMatch(words);
     const chosen = panelOf(facts, choosing(payment), { asset: 'SOL' });
-    expect(chosen).toMatch(/You can choose another currency when this price ends \(\d/);
-    expect(chosen).not.toContain('Pay in');
+    expect(chosen).toContain('Pay in');
   });
 
-  it('by the account and its wallet, never by what the shop calls itself', async () => {
+  it('names the account and its wallet, never what the shop calls itself', async () => {
     const brand = { checkout_brand_name: 'Official Solana Foundation – verified ✔️ by Phantom 🔒🛡️' };
     await w.call('PATCH', '/v1/account/me', { key: merchant.token, body: { merchant_settings: brand } });
     const product = await w.product(merchant, { name: '✅ Weather' });
@@ -113,19 +125,54 @@ describe('a page names who is paid', () => {
     expect(paid).not.toContain('Solana Foundation');
   });
 
-  it('and says of test money that it is', async () => {
+  it('leads back to the shop from every step at which no wallet is asked, also where nothing can be bought', async () => {
+    const product = await w.product(merchant, { cancel_url: 'https://shop.example/basket?of=7' });
+    const { html } = await getPage(w, `/p/${product.slug}`);
+    expect(html).toContain('<a class="way-back" href="https://shop.example/basket?of=7" rel="noreferrer">Back to shop.example</a>');
+    const facts = factsOf(html);
+    const payment = toPagePayment(await w.connect(product));
+    expect(panelOf(facts, choosing(payment))).toContain('Back to shop.example');
+    for (const step of [waiting(payment), confirmed(payment), closing(payment)]) expect(panelOf(facts, step)).not.toContain('Back to');
+    await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: merchant.key });
+    expect((await getPage(w, `/p/${product.slug}`)).html).toContain('Back to shop.example');
+    expect((await getPage(w, `/p/${(await w.product(merchant)).slug}`)).html).not.toContain('class="way-back"');
+  });
+
+  it('is a sheet to print too, with a code that holds its link and nothing else', async () => {
+    const product = await w.product(merchant, { name: 'Weather <b>' });
+    const { status, html } = await getPage(w, `/p/${product.slug}/qr?locale=de`);
+    expect(status).toBe(200);
+    for (const words of ['Weather &lt;b&gt;', '5,00', `https://svc.test/p/${product.slug}`, 'Zum Bezahlen scannen'])
+      expect(html).toContain(words);
+    const { path } = drawCode(`https://svc.test/p/${product.slug}`, 'M');
+    expect(html).toContain(`<path d="${path}"`);
+    const file = await getPage(w, `/p/${product.slug}/qr.svg`);
+    expect([file.status, file.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+    expect(file.html).toContain(`<path d="${path}"/>`);
+    await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: merchant.key });
+    expect([(await getPage(w, `/p/${product.slug}/qr`)).status, (await getPage(w, `/p/${product.slug}/qr.svg`)).status]).toEqual([
+      404, 404,
+    ]);
+  });
+
+  it('says of test money that it is test money', async () => {
     const product = await w.product(merchant);
-    const live = await getPage(w, `/p/${product.slug}`, {}, { ...w.env, NETWORK: 'mainnet', RPC_URL: 'https://rpc.example' });
+    const live = await getPage(
+      w,
+      `/p/${product.slug}`,
+      {},
+      { ...w.env, ...OUTSIDE_ON_MAINNET, NETWORK: 'mainnet', RPC_URL: 'https://rpc.example' },
+    );
     expect(textOf(live.html)).not.toContain('Test money');
     expect(textOf((await getPage(w, `/p/${product.slug}`)).html)).toMatch(/5\.00 USDC\s*Test money/);
   });
 
-  it('and when a payment whose time is over may begin anew', async () => {
+  it('says when a payment whose time is over may begin anew', async () => {
     const product = await w.product(merchant);
     const facts = factsOf((await getPage(w, `/p/${product.slug}`)).html);
     expect(facts.uncertainMs).toBe(180_000);
     const payment = { ...toPagePayment(await w.connect(product)), expiresAt: '2026-01-01T10:00:01.000Z' };
-    expect(panelOf({ ...facts, locale: 'de', text: await LOCALES.de.load() }, closing(payment))).toMatch(/etwa um \d\d:04 von vorn/);
+    expect(panelOf({ ...facts, locale: 'de', text: await loadDictionary('de') }, closing(payment))).toMatch(/etwa um \d\d:04 von vorn/);
   });
 });
 

@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { chooseLocale, LOCALE_NAMES, type Locale } from '#core/locales.ts';
 import { PAGE_ASSETS } from '../../../worker/pages/assets.ts';
-import { type Dictionary, en } from '../../../worker/pages/locales/en.ts';
-import { chooseLocale, LOCALE_NAMES, LOCALES } from '../../../worker/pages/locales/locales.ts';
+import { account } from '../../../worker/pages/locales/account/en.ts';
+import { loadAccountWords, loadDictionary } from '../../../worker/pages/locales/dictionaries.ts';
+import { en } from '../../../worker/pages/locales/en.ts';
 import { contrast, paletteOf, parseHex, SURFACES } from '../../../worker/pages/parts/colour.ts';
 import { formatMoney, plain } from '../../../worker/pages/parts/text.ts';
-import { getPage } from '../../world/page.ts';
+import { OUTSIDE_ON_MAINNET } from '../../world/env.ts';
+import { strangerAddress } from '../../world/mail.ts';
+import { directivesOf, getPage } from '../../world/page.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const w = new World();
@@ -16,13 +20,6 @@ beforeAll(async () => {
 
 const get = (path: string, headers: Record<string, string> = {}, env = w.env) => getPage(w, path, headers, env);
 
-const directivesOf = (headers: Headers): Record<string, string[]> =>
-  Object.fromEntries(
-    headers
-      .get('content-security-policy')!
-      .split('; ')
-      .map((directive) => [directive.split(' ')[0]!, directive.split(' ').slice(1)]),
-  );
 const brand = (settings: Record<string, string>) =>
   w.call('PATCH', '/v1/account/me', { key: merchant.token, body: { merchant_settings: settings } });
 
@@ -34,6 +31,16 @@ describe('/p/{slug}', () => {
     const text = html.replace(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>|<\/?span[^>]*>/g, '').replace(/<[^>]+>/g, ' ');
     for (const words of ['Weather API', '5.00', 'USDC', '1,000 × calls', 'Ada’s weather', merchant.wallet.address, 'Solana devnet'])
       expect(text).toContain(words);
+  });
+
+  it('names what the network costs beside the price, and shows a card where its link is posted', async () => {
+    const product = await w.product(merchant, { name: 'Weather <API>', access_period_days: 30, usage_units: null });
+    const { html } = await get(`/p/${product.slug}`);
+    expect(html).toContain('about 0.002 SOL once');
+    expect(html).toContain('<meta property="og:title" content="Weather &lt;API&gt;"');
+    expect(html).toMatch(/<meta property="og:description" content="5\.00.USDC · Sold by /);
+    const facts = JSON.parse(/<script type="application\/json" id="facts"[^>]*>([^<]+)</.exec(html)![1]!);
+    expect(facts.gains).toEqual(['Access for 30 days']);
   });
 
   it('is closed to everything but its own scripts, which are new to every answer', async () => {
@@ -100,10 +107,27 @@ describe('/p/{slug}', () => {
       expect(headers.get('content-type')).toContain('text/html');
       expect(html).toContain('There is nothing here');
     }
-    const sandbox = await w.product({ ...merchant, key: merchant.sandboxKey });
-    const { html } = await get(`/p/${sandbox.slug}`);
-    expect(html).toContain('This is a test product.');
-    expect(html).toContain('"isPayable":false');
+  });
+
+  it('of a test product is marked as a test, with a test wallet in it on every deployment, and no other page has one', async () => {
+    const product = await w.product({ ...merchant, key: merchant.sandboxKey });
+    const node = { RPC_URL: 'https://node.example', PRICE_URL: 'https://price.example' };
+    const mainnet = { ...OUTSIDE_ON_MAINNET, ...node, NETWORK: 'mainnet', RATE_MULTIPLIER: '1' };
+    // Each from an address of its own: at the rate of mainnet, what other tests have asked for would be too much.
+    for (const setting of [{}, { DEMO_WALLET: 'true' }, mainnet]) {
+      const { html, headers, status } = await get(
+        `/p/${product.slug}`,
+        { 'CF-Connecting-IP': strangerAddress() },
+        { ...w.env, ...setting },
+      );
+      expect(status).toBe(200);
+      for (const words of ['This is a test.', 'test-frame', 'Test money', '"isPayable":true', PAGE_ASSETS.testWallet])
+        expect(html).toContain(words);
+      expect(html).not.toContain(PAGE_ASSETS.demoWallet);
+      expect(directivesOf(headers)['connect-src']).toEqual(["'self'"]);
+    }
+    const live = await get(`/p/${(await w.product(merchant)).slug}`);
+    for (const words of ['class="test-mark"', 'test-frame"', PAGE_ASSETS.testWallet]) expect(live.html).not.toContain(words);
   });
 
   it('puts a slash too many right, and reads no address that is far longer than its own', async () => {
@@ -155,15 +179,20 @@ describe('/r/{receipt_id}', () => {
 });
 
 describe('languages', () => {
+  const TABLES: [string, Record<string, string>, (locale: Locale) => Promise<Record<string, string>>][] = [
+    ['buyers', en, loadDictionary],
+    ['merchants', account, loadAccountWords],
+  ];
   it.each(LOCALE_NAMES)('%s has every word, with the same values in it', async (locale) => {
-    const text: Dictionary = await LOCALES[locale].load();
-    expect(Object.keys(text).sort()).toEqual(Object.keys(en).sort());
-    const valuesOf = (words: string) => [...new Set(words.match(/\{\w+\}/g) ?? [])].sort();
-    for (const [key, words] of Object.entries(text)) {
-      expect(words.trim(), key).not.toBe('');
-      const theirs = valuesOf(en[key as keyof Dictionary]);
-      // A language may not need to name the wallet twice; it may not invent a value.
-      expect(valuesOf(words), `${locale} ${key}`).toEqual(theirs);
+    for (const [readers, english, load] of TABLES) {
+      const text = await load(locale);
+      expect(Object.keys(text).sort(), readers).toEqual(Object.keys(english).sort());
+      const valuesOf = (words: string) => [...new Set(words.match(/\{\w+\}/g) ?? [])].sort();
+      for (const [key, words] of Object.entries(text)) {
+        expect(words.trim(), key).not.toBe('');
+        // A language may not need to name the wallet twice; it may not invent a value.
+        expect(valuesOf(words), `${locale} ${key}`).toEqual(valuesOf(english[key]!));
+      }
     }
   });
 

@@ -55,6 +55,19 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
     expect((Date.parse(entitlement.paid_through) - Date.now()) / 86_400_000).toBeCloseTo(20, 2);
   });
 
+  it('of units with an end whose units are used up before it extends that end, as the membership says', async () => {
+    const own = await newStall({ usage_units: 1, access_period_days: 10 });
+    const first = await paid(own);
+    await w.confirm(first.id, first.signature);
+    expect((await own.consume()).body.remaining).toBe(0);
+    const second = await paid(own);
+    await w.confirm(second.id, second.signature);
+    const entitlement = await own.entitlement();
+    expect((Date.parse(entitlement.paid_through) - Date.now()) / 86_400_000).toBeCloseTo(20, 2);
+    const { paid_through } = await membershipOf(second.id);
+    expect(Math.abs(Date.parse(paid_through) - Date.parse(entitlement.paid_through))).toBeLessThan(10_000);
+  });
+
   it('belongs to the customer_ref of the session, else to the wallet that paid', async () => {
     const own = await newStall({ usage_units: 1 });
     const { id, signature } = await paid(own, { customer_ref: 'user-7' });

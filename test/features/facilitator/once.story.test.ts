@@ -28,7 +28,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
   const statuses = (answers: Response[]) => answers.map(({ status }) => status).sort();
   const TEN = Array.from({ length: 10 });
 
-  it('of ten visits with it at once, one', async () => {
+  it('where ten visits come with it at once: one of them', async () => {
     const send = await till.startServer().buy();
     const before = await till.settlements();
     expect(statuses(await Promise.all(TEN.map(send)))).toEqual([200, ...Array(9).fill(402)]);
@@ -36,7 +36,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     expect(await till.settlements()).toBe(before + 1);
   });
 
-  it('of ten visits that reach three isolates, one', async () => {
+  it('where ten visits reach three isolates: one of them', async () => {
     const send = await till.startServer(await till.newIsolates(3)).buy();
     expect(statuses(await Promise.all(TEN.map(send)))).toEqual([200, ...Array(9).fill(402)]);
   });
@@ -54,7 +54,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     expect(await askOf(third, 'settle', body)).toMatchObject(duplicate);
   });
 
-  it('for one of many calls to settle at once, sent once', async () => {
+  it('where many calls settle it at once: one of them, and it is sent once', async () => {
     const { ask, bodyFor } = till;
     const body = await bodyFor();
     const before = await sent();
@@ -109,7 +109,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     expect([await sent(), await till.settlements()]).toEqual([before + 1, settled + 1]);
   });
 
-  it('or never, where nobody came back before it could not land any more: then no money moved', async () => {
+  it('or not at all, where no visit came back before it could not land any more: then no money moved', async () => {
     const { ask, bodyFor } = till;
     const body = await bodyFor();
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });

@@ -57,10 +57,11 @@ describe('a membership whose paid time is over', () => {
   it('is in grace for as long as its product grants, then expired, and each is told once with what was before', async () => {
     const bought = await buy();
     await age(bought, 30 * DAY + HOUR);
-    const { paid_through } = await read(bought);
+    const { paid_through, expires_at } = await read(bought);
+    expect(expires_at).toBe(iso(Date.parse(paid_through) + 72 * HOUR));
     await w.sweep();
     const inGrace = await read(bought);
-    expect(inGrace).toMatchObject({ status: 'grace', paid_through, grace_until: iso(Date.parse(paid_through) + 72 * HOUR), version: 2 });
+    expect(inGrace).toMatchObject({ status: 'grace', paid_through, grace_until: expires_at, expires_at, version: 2 });
     await age(bought, 70 * HOUR);
     await w.sweep();
     expect((await read(bought)).status).toBe('grace');
@@ -79,12 +80,12 @@ describe('a membership whose paid time is over', () => {
 
   it('keeps the grace it was given, whatever becomes of the product', async () => {
     const bought = await buy({ grace_hours: 5 });
+    const url = `/v1/products/${bought.product.product_id}`;
+    await w.call('PATCH', url, { key: ada.key, body: { grace_hours: 0 } });
     await age(bought, 30 * DAY + HOUR);
     await w.sweep();
     const { paid_through, grace_until } = await read(bought);
     expect(Date.parse(grace_until) - Date.parse(paid_through)).toBe(5 * HOUR);
-    const url = `/v1/products/${bought.product.product_id}`;
-    await w.call('PATCH', url, { key: ada.key, body: { grace_hours: 0 } });
     await w.call('POST', `${url}/archive`, { key: ada.key });
     await w.sweep();
     expect(await read(bought)).toMatchObject({ status: 'grace', grace_until });

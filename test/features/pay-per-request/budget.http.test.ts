@@ -24,24 +24,24 @@ describe('what a consume costs', () => {
   const HOT = ['ADMISSION.admit', 'ENTITLEMENT.consume', 'ADMISSION.record'];
   const named = () => ({ product_id: shop.product.product_id, customer: shop.customer });
 
-  it('by product_id: one admission call, one object call, no database, no node; and so does its replay', async () => {
+  it('is one admission call and one object call by product_id, no database and no node; its replay costs the same', async () => {
     const key = newKey();
     expect(await costOf(named(), key)).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
     expect(await costOf(named(), key)).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
   });
 
-  it('by external_product_id: one read more', async () => {
+  it('is one read more by external_product_id', async () => {
     const body = { external_product_id: 'budget-1', customer: shop.customer };
     expect(await costOf(body)).toEqual({ status: 200, calls: HOT, trips: ['read'], node: {} });
   });
 
-  it('of a denial: one read more, and nothing of the node that was asked within the minute', async () => {
+  it('is one read more for a denial, one look at what its customer held, and nothing of the node that was asked within the minute', async () => {
     const body = { ...named(), customer: { customer_ref: 'nobody' } };
-    const calls = ['ADMISSION.consume', 'ADMISSION.record'];
+    const calls = ['ADMISSION.consume', 'ENTITLEMENT.read', 'ADMISSION.record'];
     expect(await costOf(body)).toEqual({ status: 403, calls, trips: ['read'], node: {} });
   });
 
-  it('of a plain body: one call of the account’s object, which asks the entitlement’s; and so does its replay', async () => {
+  it('is one call of the account’s object for a plain body, which asks the entitlement’s; its replay costs the same', async () => {
     const customer = { customer_ref: 'plain' };
     await shop.grant({ customer, units: 5 });
     const key = newKey();
@@ -49,7 +49,7 @@ describe('what a consume costs', () => {
       expect(await costOf({ ...named(), customer }, key)).toEqual({ status: 200, calls: ['ADMISSION.consume'], trips: [], node: {} });
   });
 
-  it('of a hundred units: the same as of one', async () => {
+  it('is the same for a hundred units as for one', async () => {
     expect(await costOf({ ...named(), units: 90 })).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
   });
 

@@ -67,14 +67,14 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     expect([settled.status, settled.body.consumed_units]).toEqual([200, 1]);
   };
 
-  it('live_mode_confirmed', async () => {
+  it('names live_mode_confirmed', async () => {
     const own = await newStall({ live_mode_confirmed: false });
     await expectMissing(own, 'live_mode_confirmed');
     await patch(own.product.product_id, { live_mode_confirmed: true });
     await expectOffered(own);
   });
 
-  it('an active product', async () => {
+  it('names an active product', async () => {
     const own = await newStall();
     await w.call('POST', `/v1/products/${own.product.product_id}/archive`, { key: shop.merchant.key });
     await expectMissing(own, 'product_active');
@@ -82,14 +82,14 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     await expectOffered(own);
   });
 
-  it('the rail among the product’s', async () => {
+  it('names the rail that the product does not allow', async () => {
     const own = await newStall({ allowed_rails: ['solana_usdc'] });
     await expectMissing(own, 'rail_enabled');
     await patch(own.product.product_id, { allowed_rails: ['solana_usdc', 'x402_solana_usdc'] });
     await expectOffered(own);
   });
 
-  it('the rail switched on, a payout wallet, and its USDC account, one after the other', async () => {
+  it('names the switch of the rail, the payout wallet and its USDC account, one after the other', async () => {
     const merchant = await w.merchant();
     const sold = { name: 'Weather', price: { asset: 'USDC', amount: '0.01' }, live_mode_confirmed: true };
     const { body: product } = await w.call('POST', '/v1/products', { key: merchant.key, body: sold });
@@ -109,7 +109,7 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     expect(decoded(await own.challenge()).accepts[0].payTo).toBe(wallet);
   });
 
-  it('nothing at all in the sandbox, which never touches the chain', async () => {
+  it('misses nothing in the sandbox, which never touches the chain', async () => {
     const { body: product } = await w.call('POST', '/v1/products', {
       key: shop.merchant.sandboxKey,
       body: {
@@ -132,7 +132,7 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     expect(elsewhere.status).toBe(404);
   });
 
-  it.each(['FEE_PAYER_KEYS', 'CHALLENGE_KEYS'])('x402 configured: without %s', async (name) => {
+  it.each(['FEE_PAYER_KEYS', 'CHALLENGE_KEYS'])('names x402 where %s is not configured', async (name) => {
     const own = await newStall();
     const env = withConfig(w, { [name]: '' });
     expect(await expectMissing(own, 'rail_unavailable', { env })).toContain('/v1/access/rails');

@@ -134,7 +134,9 @@ describe('a checkout that nobody paid, a month after its end', () => {
   it(`costs at most ${BYTES_MAX} bytes`, async () => {
     const insert = (from: number) =>
       w.env.DB.prepare(
-        `INSERT INTO ended_sessions WITH RECURSIVE rows(n) AS (SELECT ${from} UNION ALL SELECT n + 1 FROM rows WHERE n < ${from + 9999})
+        `INSERT INTO ended_sessions (id, merchant_id, livemode, product_id, nonce, reference, asset, price_amount, recipient_wallet, customer_ref,
+            expires_at, late_grace_seconds, created_at, updated_at, version)
+          WITH RECURSIVE rows(n) AS (SELECT ${from} UNION ALL SELECT n + 1 FROM rows WHERE n < ${from + 9999})
           SELECT printf('019a0000-%04d-7000-8000-%012d', n / 10, n), '${ada.userId}', 1, '${product.product_id}',
             printf('%022d', (n * 7919) % 1000003), printf('%044d', n), 'USDC', '12500000', printf('%044d', 7), 'customer-' || n,
             1790000000000 + n, 120, 1790000000000 + n, 1790000000000 + n, 2 FROM rows`,
@@ -147,7 +149,7 @@ describe('a checkout that nobody paid, a month after its end', () => {
     expect((after - before) / 10_000).toBeGreaterThan(200);
   });
 
-  it('goes by the hundred', async () => {
+  it('is cleared by the hundred', async () => {
     const copies = `INSERT INTO payments SELECT * FROM copies`;
     const { payment_id: id } = await longOver();
     const make = `CREATE TABLE copies AS WITH RECURSIVE rows(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < 250)

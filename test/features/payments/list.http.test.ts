@@ -87,6 +87,50 @@ describe('the list of payments', () => {
     expect([body.items[0].payment_id, body.total, body.total_pages, body.has_more]).toEqual([first, 2, 2, false]);
   });
 
+  it('can be narrowed by transaction, rail, asset, time and amount, and searched by words', async () => {
+    const eve = await w.merchant();
+    const mint = await w.product(eve, { name: 'Peppermint tea' });
+    const sage = await w.product(eve, { name: 'Sage', price: { asset: 'USDC', amount: '12.5' } });
+    const first = await w.purchase(mint, buyer, { customer_ref: 'shop-4711' });
+    const [one, two] = [first.payment.payment_id, (await w.connect(sage)).payment_id];
+    await set(one, 'created_at = 1790000000000');
+    await set(two, 'created_at = 1790000060000');
+    const [at, later] = [1790000000000, 1790000060000].map((ms) => new Date(ms).toISOString());
+    for (const [query, expected] of [
+      [`tx_signature=${first.signature}`, [one]],
+      ['tx_signature=nothing', []],
+      ['rail_id=solana_usdc', [two, one]],
+      ['rail_id=x402_solana_usdc', []],
+      ['rail_id=solana_sol', []],
+      ['asset=USDC', [two, one]],
+      ['asset=SOL', []],
+      ['asset=SOL&rail_id=solana_usdc', []],
+      [`created_from=${later}`, [two]],
+      [`created_to=${later}`, [one]],
+      [`created_from=${at}&created_to=${later}`, [one]],
+      ['created_from=2026-09-21&created_to=2026-09-22', [two, one]],
+      ['min_amount=5', [two, one]],
+      ['min_amount=5.000000001', [two]],
+      ['max_amount=12.499999999', [one]],
+      ['min_amount=5&max_amount=5', [one]],
+      ['q=4711', [one]],
+      ['q=SHOP-', [one]],
+      ['q=peppermint', [one]],
+      ['q=e', [two, one]],
+      [`q=${two}`, [two]],
+      [`q=${first.signature}`, [one]],
+      [`q=${buyer.address}`, [one]],
+      [`q=${encodeURIComponent(first.payment.memo)}`, [one]],
+      [`q=${made.open}`, []],
+      [`q=${signatures.first}`, []],
+      ['q=%25', []],
+      ['q=sage&status=CONFIRMED', []],
+    ] as const) {
+      const answer = await list(`?${query}`, eve.key);
+      expect([query, answer.status, idsOf(answer), answer.body.total]).toEqual([query, 200, expected, expected.length]);
+    }
+  });
+
   it.each([
     'customer_ref=customer-',
     'customer_ref=CUSTOMER-A',
@@ -111,6 +155,13 @@ describe('the list of payments', () => {
     [`wallet=${'x'.repeat(65)}`, 'wallet'],
     ['per_page=101', 'per_page'],
     ['page=0', 'page'],
+    ['rail_id=cash', 'rail_id'],
+    ['asset=EUR', 'asset'],
+    ['created_from=yesterday', 'created_from'],
+    ['created_to=2026-13-01', 'created_to'],
+    ['min_amount=-1', 'min_amount'],
+    ['max_amount=1e3', 'max_amount'],
+    ['q=', 'q'],
     ['mode=test', 'mode'],
   ])('refuses the query %s', async (query, field) => {
     const { status, body } = await list(`?${query}`);

@@ -85,6 +85,14 @@ describe('the ceiling over an address', () => {
     expect(asked.filter((name) => name.startsWith('account:'))).toEqual([]);
   });
 
+  it('counts tokens that renew no session: the twenty-first in a minute is 429', async () => {
+    const [address, env] = [newAddress(), strict()];
+    const statuses: number[] = [];
+    for (let index = 0; index < 22; index++)
+      statuses.push((await w.call('POST', '/v1/auth/refresh', { body: { token: `none-${index}` }, ...from(address, env) })).status);
+    expect(statuses).toEqual([...Array(20).fill(401), 429, 429]);
+  });
+
   it('looks keys of the first round up only while their address has refusals left; a good key passes from there all the same', async () => {
     const [address, env] = [newAddress(), strict()];
     asked.length = 0;
@@ -155,7 +163,7 @@ describe('the ceiling over an address', () => {
   });
 
   it('counts what a chain provider never signed, and refuses it in the end without reading it', async () => {
-    const [address, env] = [newAddress(), strict('0.01')];
+    const [address, env] = [newAddress(), { ...strict('0.01'), RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider' }];
     const answers = [];
     for (let index = 0; index < 8; index++)
       answers.push(await w.call('POST', '/v1/products/webhook/rpc', { body: [], ...from(address, env) }));

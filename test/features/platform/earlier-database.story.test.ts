@@ -123,7 +123,11 @@ describe('a database of an earlier release, migrated', () => {
   it('shows every merchant what it showed before', async () => {
     for (const [seat, view] of Object.entries(await views())) {
       for (const [list, recorded] of Object.entries(ledger.views[seat]!)) {
-        expect([seat, list, view[list as keyof MerchantView]]).toMatchObject([seat, list, factsOf(recorded)]);
+        const shown = view[list as keyof MerchantView] as unknown[];
+        // A rail that came since is one setting more.
+        const isOfThen = (one: unknown) => (recorded as Row[]).some(({ rail_id }) => rail_id === (one as Row).rail_id);
+        const same = list === 'railSettings' ? shown.filter(isOfThen) : shown;
+        expect([seat, list, same]).toMatchObject([seat, list, factsOf(recorded)]);
       }
     }
   });
@@ -135,12 +139,8 @@ describe('a database of an earlier release, migrated', () => {
     expect(new Set(kept.map(({ path }) => path)).size).toBe(5);
     for (const one of kept) {
       const { status, body, headers } = await repeat(one);
-      expect([one.path, status, JSON.stringify(body), headers.get('Idempotent-Replayed')]).toEqual([
-        one.path,
-        one.status,
-        one.text,
-        'true',
-      ]);
+      const isReplayed = headers.get('Idempotent-Replayed');
+      expect([one.path, status, JSON.stringify(body), isReplayed]).toEqual([one.path, one.status, one.text, 'true']);
     }
   });
 

@@ -91,7 +91,7 @@ describe('what is refused before anything reads it', () => {
 describe('paths and methods', () => {
   const w = new World();
 
-  it.each(['/', '/v1', '/v1/', '/v2/products', '/v1/products/', '//v1/products', '/v1/nothing', '/v1/products/x/y', '/%', '/%00', '/.env'])(
+  it.each(['/v1', '/v1/', '/v2/products', '/v1/products/', '//v1/products', '/v1/nothing', '/v1/products/x/y', '/%', '/%00', '/.env'])(
     'answers 404 with the error shape at %s',
     async (path) => {
       const { status, body } = await w.call('GET', path);
@@ -99,6 +99,49 @@ describe('paths and methods', () => {
       expect(Object.keys(body).sort()).toEqual(['code', 'detail', 'docs_url', 'meta', 'request_id', 'retryable']);
     },
   );
+
+  it.each([
+    ['/v1/productz', '/v1/products'],
+    ['/products', '/v1/products'],
+    ['/v1/products/', '/v1/products'],
+    ['/V1//Products', '/v1/products'],
+    ['/v1/payment/0190/accept-unmatched', '/v1/payments/{payment_id}/accept-unmatched'],
+    ['/v1/webhooks/endpoint', '/v1/webhooks/endpoints'],
+    ['/doc', '/docs'],
+  ])('names beside %s the path that is nearest to it', async (path, nearest) => {
+    const { status, body } = await w.call('GET', path);
+    expect([status, body.code, body.meta]).toEqual([404, 'not_found', { reason: 'unknown_path', nearest }]);
+    expect(body.detail).toBe(`There is no such path. Did you mean ${nearest}?`);
+  });
+
+  it('tells a path that does not exist from an object that does not, and from a part that is not configured', async () => {
+    const ada = await w.merchant();
+    const object = await w.call('GET', '/v1/products/01900000-0000-7000-8000-000000000000', { key: ada.key });
+    expect([object.status, object.body.detail, object.body.meta]).toEqual([
+      404,
+      'There is no such object, or it is not one of yours in this mode.',
+      {},
+    ]);
+    const path = await w.call('GET', '/v1/fantasia', { key: ada.key });
+    expect([path.status, path.body.detail, path.body.meta]).toEqual([
+      404,
+      'There is no such path. The reference is at /v1/docs.',
+      { reason: 'unknown_path' },
+    ]);
+    const part = await w.call('GET', '/.well-known/security.txt');
+    expect([part.status, part.body.meta]).toEqual([404, { reason: 'not_configured', missing: ['OPERATOR_CONTACT'] }]);
+  });
+
+  it('hides from strangers that there are routes of the operator, and letters of a local machine', async () => {
+    const hidden = ['/v1/operator/accounts', '/v1/operator/switches', '/v1/operator/bounces', '/v1/operator/metrics', '/dev/mail'];
+    for (const path of hidden)
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const { status, body } = await w.call(method, path, method === 'POST' ? { body: {} } : {});
+        expect([path, method, status, body.meta]).toEqual([path, method, 404, { reason: 'unknown_path' }]);
+      }
+    const { body } = await w.call('GET', '/v1/operator/account');
+    expect(body.meta).toEqual({ reason: 'unknown_path' });
+  });
 
   it('answers 405 with Allow where a path exists and the method does not', async () => {
     for (const path of new Set(builtRoutes.map((route) => route.path))) {
@@ -125,8 +168,12 @@ describe('paths and methods', () => {
       '/v1/payments/{payment_id}/transaction',
       '/v1/receipt/{receipt_id}/public',
       '/v1/receipt/{receipt_id}/verify',
+      '/v1/access/metered-sessions/{session_id}/authorize',
+      '/v1/access/metered-sessions/{session_id}/commits',
+      '/__402/session/deliveries',
       // No part of the contract's list: it is as public as a page, and agents read it in browsers too.
       '/llms.txt',
+      '/llms-full.txt',
     ];
     const groups = ['/v1/access/x402/', '/v1/access/agent-bootstrap', '/.well-known/'];
     const origin = { Origin: 'https://shop.example' };
@@ -158,7 +205,7 @@ describe('when what we depend on is away', () => {
   const cut = () => withFaults(w.env, { before: () => true }).env;
 
   it.each(['/health', '/v1/health'])('reports it at %s: degraded without the chain, 503 without the database', async (path) => {
-    const absent = { price_source: 'ok', processor: 'not_configured', configuration: 'ok', fee_payer: 'ok' };
+    const absent = { price_source: 'ok', processor: 'ok', mail: 'not_configured', configuration: 'ok', fee_payer: 'ok' };
     const well = await w.call('GET', path);
     expect([well.status, well.body]).toMatchObject([
       200,

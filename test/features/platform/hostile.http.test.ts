@@ -108,7 +108,7 @@ describe('private keys and seed phrases', () => {
     const count = async () =>
       (await testEnv.DB.prepare('SELECT (SELECT count(*) FROM products) + (SELECT count(*) FROM payments) AS n').first<{ n: number }>())!.n;
     const before = await count();
-    for (const route of builtRoutes.filter(({ method, auth }) => method === 'POST' && auth !== 'signature')) {
+    for (const route of builtRoutes.filter(({ method, auth }) => method === 'POST' && !auth.endsWith('signature'))) {
       for (const body of [{ ...OFFER, description: secret }, { unknown: { deep: [secret] } }, { tx_signature: secret }, [secret]]) {
         const answer = await w.call('POST', fill(route.path), { key: ada.token, body });
         expect([nameOf(route), answer.status, answer.body.code]).toEqual([nameOf(route), 422, 'validation_error']);

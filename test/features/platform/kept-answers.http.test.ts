@@ -22,6 +22,11 @@ describe('the answer under an Idempotency-Key', () => {
     const { payment, signature } = await paid();
     return post('/v1/pay/confirm', { payment_id: payment.payment_id, tx_signature: signature }, under(key));
   };
+  const send = async (key: string) => {
+    const buyer = await w.chain.wallet();
+    const { payment_id: paymentId, transaction } = await w.connect(shop.product, { wallet_address: buyer.address });
+    return post(`/v1/payments/${paymentId}/transaction`, { transaction: await w.chain.sign(buyer, transaction) }, under(key));
+  };
   const claim = async (key: string) => post('/v1/receipt', { tx_sig: (await paid()).signature }, under(key));
   const accept = async (key: string) => {
     const { payment } = await w.purchase(shop.product, await w.chain.wallet());
@@ -36,14 +41,15 @@ describe('the answer under an Idempotency-Key', () => {
   it.each([
     ['POST /v1/access/x402/settle', 30, settle],
     ['POST /v1/pay/confirm', 30, confirm],
+    ['POST /v1/payments/{payment_id}/transaction', 30, send],
     ['POST /v1/receipt', 30, claim],
     ['POST /v1/payments/{payment_id}/accept-unmatched', 30, accept],
     ['POST /v1/access/apps', 1, makeApp],
     ['POST /v1/products', 1, makeProduct],
     ['POST /v1/access/payment-sessions', 1, openSession],
-  ] as const)('of %s is kept for %d days', async (_route, days, send) => {
+  ] as const)('of %s is kept for %d days', async (_route, days, call) => {
     const key = newKey();
-    expect([200, 201]).toContain((await send(key)).status);
+    expect([200, 201]).toContain((await call(key)).status);
     const until = await w.env.DB.prepare('SELECT expires_at FROM claims WHERE key = ?').bind(key).first<number>('expires_at');
     const lasts = until! - Date.now();
     expect([lasts > days * DAY - MINUTE, lasts <= days * DAY]).toEqual([true, true]);

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fill, operations } from '../../contract/spec-routes.ts';
+import { refundable } from '../../world/refund.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const bytesOf = (...parts: (string | number[])[]): Uint8Array =>
@@ -66,11 +67,17 @@ describe('a body without a field that is required', () => {
     const optional = [...operations].filter(([name, { requestBody }]) => name.startsWith('POST') && requestBody?.required === false);
     expect(optional.length).toBeGreaterThan(3);
     for (const [name, { security }] of optional) {
-      const path = fill(name.slice('POST '.length), params);
+      // A second refund of a payment waits for the first, so each call is about another.
+      const pathOf = async () => {
+        const paid: Record<string, string> = name.includes('/refund-') ? { payment_id: (await refundable(w, merchant)).id } : {};
+        return fill(name.slice('POST '.length), { ...params, ...paid });
+      };
       const key = name.endsWith('/refresh') ? merchant.token : security ? merchant.key : null;
       for (const options of [{}, { headers: { 'content-type': 'application/json' } }, { raw: '' }, { raw: ' ' }, { body: {} }]) {
-        const { status, body } = await w.call('POST', path, { key, ...options });
-        expect([name, options, [200, 201].includes(status) ? 'done' : body]).toEqual([name, options, 'done']);
+        const { status, body } = await w.call('POST', await pathOf(), { key, ...options });
+        // Who never paid by card has no page at the processor: that is looked at after the body.
+        const isRead = [200, 201].includes(status) || body.meta?.reason === 'no_customer';
+        expect([name, options, isRead ? 'done' : body]).toEqual([name, options, 'done']);
       }
     }
   });

@@ -147,7 +147,7 @@ describe('what ends at one instant', () => {
       1, 1, 1,
     ]);
     expect(await w.env.DB.prepare('SELECT count(*) AS n FROM setup_intents WHERE is_kept = 1').first<number>('n')).toBe(1);
-    expect(rounds).toBe(Math.ceil((SETUPS + 1) / (10 * PAGE)));
+    expect(rounds).toBe(Math.ceil((SETUPS + 1) / (8 * PAGE)));
     expect(trips).toBeLessThanOrEqual(4 * Math.ceil((SETUPS + 1) / PAGE) + 5 * rounds + 5);
     expect(ms).toBeLessThan(60_000);
   });

@@ -160,4 +160,19 @@ describe('two merchants in two databases', () => {
     expect(first!.length).toBe(second!.length);
     expect(first!.filter(({ id }) => second!.some((other) => other.id === id))).toEqual([]);
   });
+
+  it('lets a buyer go on in a session of the second whose product was archived meanwhile', async () => {
+    const merchant = await w.merchant();
+    const own = await w.product(merchant);
+    const { body: session } = await w.call('POST', '/v1/access/payment-sessions', {
+      key: merchant.key,
+      body: { product_id: own.product_id },
+      headers: { 'Idempotency-Key': crypto.randomUUID() },
+    });
+    const input = { payment_session_id: session.payment_session_id, wallet_address: (await w.chain.wallet()).address };
+    const { payment_id: paymentId } = await w.connect(own, input);
+    await w.call('POST', `/v1/products/${own.product_id}/archive`, { key: merchant.key });
+    const again = await w.call('POST', `/v1/products/p/${own.slug}/connect`, { body: input });
+    expect([again.status, again.body.payment_id]).toEqual([200, paymentId]);
+  });
 });

@@ -2,14 +2,18 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { builtRoutes, fill, nameOf, operations, type Route } from '../../contract/spec-routes.ts';
 import { openApi } from '../../world/call.ts';
 import { CONNECTOR_SECRETS } from '../../world/env.ts';
+import { strangerAddress } from '../../world/mail.ts';
 import { type CallOptions, type Merchant, World } from '../../world/world.ts';
 
 /** Protocols grow: whoever speaks them may say more than we read. */
 const PROTOCOLS = [
   'POST /v1/products/webhook/rpc',
+  'POST /v1/billing/webhooks/processor',
   'POST /v1/pay/{payment_id}/solana-pay',
   'POST /v1/access/x402/facilitator/verify',
   'POST /v1/access/x402/facilitator/settle',
+  'POST /v1/access/metered-sessions/{session_id}/commits',
+  'POST /__402/session/deliveries',
 ];
 
 interface Schema {
@@ -62,6 +66,7 @@ describe('a field that a route does not know', () => {
       payment_id: payment.payment_id,
       rail_id: 'solana_usdc',
       provider: 'telegram',
+      authorization_id: `nsa_${'0'.repeat(26)}`,
     };
   });
 
@@ -73,13 +78,16 @@ describe('a field that a route does not know', () => {
   const callerOf = ({ auth, idempotent, ...route }: Route): CallOptions => ({
     key: keyOf({ auth, idempotent, ...route }),
     headers: {
+      'CF-Connecting-IP': strangerAddress(),
       ...(idempotent ? { 'Idempotency-Key': crypto.randomUUID() } : {}),
       ...(auth === 'connector_secret' ? { 'X-Svc-Connector-Secret': CONNECTOR_SECRETS.telegram[0]! } : {}),
     },
   });
   const send = (name: string, body: unknown) => {
     const route = builtRoutes.find((one) => nameOf(one) === name)!;
-    return w.call(route.method, fill(route.path, params), { ...callerOf(route), body });
+    // Two kinds of sessions have a route with this parameter.
+    const session: Record<string, string> = route.path.includes('/metered-sessions/') ? { session_id: `ms_${'0'.repeat(26)}` } : {};
+    return w.call(route.method, fill(route.path, { ...params, ...session }), { ...callerOf(route), body });
   };
   const strays = (detail: { type: string; loc: Path; ctx?: unknown }[]) =>
     detail.filter(({ type }) => type === 'unknown_field').map(({ loc, ctx }) => ({ loc, ctx }));

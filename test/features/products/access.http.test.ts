@@ -95,7 +95,7 @@ describe('an access app', () => {
     [{ billing_model: 'recurring', renewal_mode: 'solana_native_subscription' }, 409, 'setup_not_ready'],
     [{ billing_model: 'one_off', renewal_mode: 'solana_native_subscription' }, 422, 'validation_error'],
     [{ product_type: 'course' }, 400, 'invalid_product_type'],
-    [{ product_type: 'telegram' }, 409, 'setup_not_ready'],
+    [{ product_type: 'telegram' }, 422, 'validation_error'],
     [{ payout_wallet: 'nobody' }, 422, 'invalid_wallet_address'],
     [{ usage_units: null }, 422, 'validation_error'],
     [{ price: { asset: 'USDC', amount: '0' } }, 422, 'validation_error'],
@@ -143,7 +143,8 @@ describe('the rails available to a product', () => {
     expect(page.items.map((item: Body) => item.rail_id)).toEqual([...RAIL_IDS]);
     expect({ ...page, items: [] }).toEqual({ ...all.body, items: [] });
     expect(railOf(page, 'x402_solana_usdc')).toEqual(railOf(all.body, 'x402_solana_usdc'));
-    const soon = { status: 'unavailable', reason: 'not_available', fix: { path: '/v1/access/rails' } };
+    const soon = { status: 'unavailable', reason: 'not_configured', fix: { path: '/v1/access/rails' } };
+    expect(railOf(page, 'solana_usdc_subscription')).toMatchObject(soon);
     expect(railOf(page, 'mpp_solana_usdc')).toMatchObject(soon);
     for (const query of [`product_id=${product.product_id}`, 'external_product_id=rails']) {
       const named = await w.call('GET', `/v1/access/products/available-rails?${query}`, { key: ada.key });
@@ -225,9 +226,9 @@ describe('the rails available to a product', () => {
     expect(sandboxed).toEqual([
       ['solana_usdc', undefined],
       ['solana_sol', 'price_set'],
-      ['solana_usdc_subscription', 'not_available'],
+      ['solana_usdc_subscription', 'not_configured'],
       ['x402_solana_usdc', undefined],
-      ['mpp_solana_usdc', 'not_available'],
+      ['mpp_solana_usdc', undefined],
     ]);
   });
 });

@@ -42,6 +42,7 @@ describe('a change of a product', () => {
     ['grace_hours', 0, 0],
     ['session_seconds', 300, 300],
     ['success_url', 'https://example.com/thanks', 'https://example.com/thanks'],
+    ['cancel_url', 'https://example.com/basket', 'https://example.com/basket'],
     ['metadata', { tier: 'gold' }, { tier: 'gold' }],
     ['live_mode_confirmed', true, true],
   ])('of %s changes that and nothing else', async (field, value, shown) => {
@@ -55,7 +56,8 @@ describe('a change of a product', () => {
   });
 
   it('clears with null what may be absent, and refuses it for what may not', async () => {
-    const optional = { external_product_id: 'x', description: 'x', unit_name: 'x', session_seconds: 300, success_url: 'https://x.example' };
+    const urls = { success_url: 'https://x.example', cancel_url: 'https://x.example' };
+    const optional = { external_product_id: 'x', description: 'x', unit_name: 'x', session_seconds: 300, ...urls };
     const terms = { access_period_days: 7, usage_units: 9 };
     const product: Product = await w.product(ada, { ...optional, ...terms });
     for (const field of Object.keys(optional)) {
@@ -96,9 +98,11 @@ describe('a change of a product', () => {
     for (const [body, status, code] of [
       [{ renewal_mode: 'AUTOMATIC' }, 422, 'validation_error'],
       [{ billing_model: 'one_off', renewal_mode: 'solana_native_subscription' }, 422, 'validation_error'],
-      [{ billing_model: 'recurring', renewal_mode: 'AUTOMATIC' }, 409, 'setup_not_ready'],
-      [{ billing_model: 'recurring', renewal_mode: 'solana_native_subscription' }, 409, 'setup_not_ready'],
-      [{ product_type: 'telegram' }, 409, 'setup_not_ready'],
+      [{ billing_model: 'recurring', renewal_mode: 'AUTOMATIC' }, 422, 'validation_error'],
+      [{ billing_model: 'recurring', renewal_mode: 'AUTOMATIC', access_period_days: 30 }, 409, 'setup_not_ready'],
+      [{ billing_model: 'recurring', renewal_mode: 'solana_native_subscription', access_period_days: 30 }, 409, 'setup_not_ready'],
+      [{ product_type: 'telegram' }, 422, 'validation_error'],
+      [{ product_type: 'telegram', delivery: { provider: 'telegram', chat_id: '-1' } }, 409, 'setup_not_ready'],
       [{ accepted_assets: ['SOL'] }, 422, 'validation_error'],
       [{ allowed_rails: ['solana_sol'] }, 422, 'validation_error'],
       [{ product_type: 'course' }, 400, 'invalid_product_type'],
@@ -113,7 +117,7 @@ describe('a change of a product', () => {
       expect([body, answer.status, answer.body.code]).toEqual([body, status, code]);
     }
     expect(await read(before.product_id)).toEqual(before);
-    const byHand: Product = await w.product(ada, { billing_model: 'recurring' });
+    const byHand: Product = await w.product(ada, { billing_model: 'recurring', access_period_days: 30 });
     expect((await patch(byHand.product_id, { renewal_mode: 'AUTOMATIC' })).body.code).toBe('setup_not_ready');
     for (const renewal_mode of ['ONE_OFF', null]) expect((await patch(byHand.product_id, { renewal_mode })).status).toBe(200);
   });

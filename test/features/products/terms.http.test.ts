@@ -22,12 +22,11 @@ describe.each(['products', 'access/products'])('POST /v1/%s', (group) => {
     }
   });
 
-  it('answers 422 to a product that renews itself and is sold once, which is what it is where nothing else is said', async () => {
-    for (const terms of [{}, { billing_model: 'one_off' }])
-      for (const renewal_mode of ['AUTOMATIC', 'solana_native_subscription']) {
-        const { status, body } = await create(group, { ...terms, renewal_mode });
-        expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['body', 'renewal_mode']]);
-      }
+  it('answers 422 to a product that renews itself and is sold once', async () => {
+    for (const renewal_mode of ['AUTOMATIC', 'solana_native_subscription']) {
+      const { status, body } = await create(group, { billing_model: 'one_off', renewal_mode });
+      expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['body', 'renewal_mode']]);
+    }
   });
 });
 

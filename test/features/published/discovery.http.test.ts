@@ -55,7 +55,8 @@ describe('/.well-known/x402', () => {
     const { body } = await w.call('GET', '/.well-known/x402');
     for (const url of Object.values<string>(body.docs)) expect((await w.call('GET', new URL(url).pathname)).status).toBe(200);
     const { body: rails } = await w.call('GET', '/v1/access/rails');
-    const usable = rails.items.filter(({ supports }: { supports: string[] }) => supports.length > 0);
+    const isUsable = ({ supports, reason }: { supports: string[]; reason?: string }) => supports.length > 0 && reason !== 'not_configured';
+    const usable = rails.items.filter(isUsable);
     expect(body.rails).toEqual(
       usable.map(({ rail_id, name, asset, network }: Record<string, string>) => ({ rail_id, name, asset, network })),
     );
@@ -89,19 +90,37 @@ describe('/llms.txt', () => {
     expect([/^# \S/.test(title!), empty, /^> \S/.test(quote!)]).toEqual([true, '', true]);
   });
 
-  it('names every operation there is, and none that is not, each with a link into the document', async () => {
+  it('is short, and names only operations that exist, each with a link to its own page', async () => {
     const text = await read();
+    expect(text.length).toBeLessThan(14_000);
     const named = [...text.matchAll(/\[((?:GET|POST|PUT|PATCH|DELETE) \/\S+)\]\(([^)]+)\)/g)];
     const built = builtRoutes.filter(({ documented }) => documented).map(nameOf);
-    expect([...new Set(named.map(([, call]) => call!))].sort()).toEqual(built.sort());
+    expect(named.length).toBeGreaterThan(20);
     for (const [, call, link] of named) {
-      const keys = new URL(link!).hash
-        .slice(2)
-        .split('/')
-        .map((key) => decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~'));
-      const found = keys.reduce<unknown>((value, key) => (value as Record<string, unknown>)?.[key], openApi);
-      expect(found, call).toBe((openApi.paths as Record<string, Record<string, unknown>>)[keys[1]!]![keys[2]!]);
+      expect(built).toContain(call);
+      expect(new URL(link!).pathname).toBe(`/v1/docs/${operations.get(call!)!.operationId}.md`);
     }
+  });
+
+  it('has a whole text beside it, with every operation, its credential, an example and its errors', async () => {
+    const { status, headers, body: text } = await w.call<string>('GET', '/llms-full.txt');
+    expect([status, headers.get('Content-Type')?.toLowerCase().replace(' ', '')]).toEqual([200, 'text/plain;charset=utf-8']);
+    for (const { method, path, documented } of builtRoutes) if (documented) expect(text).toContain(`\n\`${method} ${path}\`\n`);
+    expect(text.startsWith(await read())).toBe(true);
+  });
+
+  it.each([...operations].map(([name, { operationId }]) => [name, operationId]))('describes %s by itself as Markdown', async (name, id) => {
+    const { status, headers, body: text } = await w.call<string>('GET', `/v1/docs/${id}.md`);
+    expect([status, headers.get('Content-Type')]).toEqual([200, 'text/markdown; charset=utf-8']);
+    expect(text).toContain(`\`${name}\``);
+    expect(text).toMatch(/^# \S.*\n/);
+    expect(text).toMatch(/curl -sS --fail-with-body/);
+    expect(text).not.toMatch(/undefined|\[object Object\]/);
+    for (const [, body] of text.matchAll(/^ {2}-d '(.+)'$/gm)) JSON.parse(body!);
+  });
+
+  it('has no page for an operation that does not exist', async () => {
+    expect((await w.call('GET', '/v1/docs/nothing.md')).status).toBe(404);
   });
 
   it('tells how to start, what plans cost and how to let a client pay them', async () => {
@@ -111,7 +130,7 @@ describe('/llms.txt', () => {
       expect(text).toContain(`- ${plan}: ${PLANS[plan].priceUsdc} USDC`);
       expect(text).toContain(`setSpendControls({ maxAmountPerPayment: '$${PLANS[plan].priceUsdc}' })`);
     }
-    for (const word of ['Idempotency-Key', 'x-error-codes', 'retryable', 'https://svc.test/v1/openapi.json', 'next_actions'])
+    for (const word of ['Idempotency-Key', 'docs_url', 'protect()', 'retryable', 'https://svc.test/v1/openapi.json', 'next_actions'])
       expect(text).toContain(word);
   });
 });

@@ -1,6 +1,7 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
+import { RAIL_IDS } from '#rules/product-rails.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { feePayerOf, newKey, withConfig } from '../../world/agent.ts';
@@ -11,6 +12,7 @@ import { walletSignIn } from '../../world/wallet.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const X402 = 'x402_solana_usdc';
+const MPP = 'mpp_solana_usdc';
 const freshWallet = async (): Promise<string> => (await generateKeyPairSigner()).address;
 
 describe('the list of rails', () => {
@@ -26,7 +28,7 @@ describe('the list of rails', () => {
     const listed = await rails();
     const at = { network: NETWORKS.devnet.caip2 };
     const usdc = { ...at, asset: 'USDC', mint: USDC, decimals: 6, name: expect.any(String) };
-    const soon = { status: 'unavailable', reason: 'not_available', supports: [] };
+    const soon = { status: 'unavailable', reason: 'not_configured', supports: ['automatic'] };
     expect(listed).toEqual({
       solana_usdc: {
         ...usdc,
@@ -53,7 +55,14 @@ describe('the list of rails', () => {
         status: 'available',
         supports: ['pay_per_request', 'one_off', 'recurring'],
       },
-      mpp_solana_usdc: { ...usdc, ...soon, rail_id: 'mpp_solana_usdc', kind: 'mpp' },
+      mpp_solana_usdc: {
+        ...usdc,
+        rail_id: MPP,
+        kind: 'mpp',
+        status: 'unavailable',
+        reason: 'not_configured',
+        supports: ['metered'],
+      },
     });
   });
 
@@ -101,7 +110,7 @@ describe('a rail’s setting', () => {
   it('is the default until it is set, for every rail that exists here', async () => {
     const bob = await w.merchant();
     const { body } = await w.call('GET', '/v1/access/rail-settings', { key: bob.key });
-    expect(body.items.map((item: { rail_id: string }) => item.rail_id)).toEqual(['solana_usdc', 'solana_sol', X402]);
+    expect(body.items.map((item: { rail_id: string }) => item.rail_id)).toEqual([...RAIL_IDS]);
     for (const item of body.items) expect(item).toEqual({ rail_id: item.rail_id, enabled: true });
   });
 
@@ -166,12 +175,8 @@ describe('a rail’s setting', () => {
     expect(Object.keys(await read()).sort()).toEqual(['enabled', 'rail_id']);
   });
 
-  it('is 404 for a rail nobody knows and 409 for one that is not built yet', async () => {
+  it('is 404 for a rail nobody knows', async () => {
     for (const rail of ['visa', 'constructor', 'X402_SOLANA_USDC']) expect((await put({}, { rail })).body.code).toBe('not_found');
-    for (const rail of ['solana_usdc_subscription', 'mpp_solana_usdc']) {
-      const { status, body } = await put({ enabled: true }, { rail });
-      expect([status, body.code, body.meta.reason]).toEqual([409, 'setup_not_ready', 'not_available']);
-    }
   });
 
   it('needs no account for SOL, which goes to the wallet itself', async () => {

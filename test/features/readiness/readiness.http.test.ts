@@ -230,6 +230,15 @@ describe('readiness', () => {
       .bind(Date.now() + 3_600_000, merchant.userId)
       .run();
     expect(await plan()).toMatchObject({ status: 'warn', fix: { method: 'POST', path: '/v1/access/x402/activate/scale' } });
+    // A subscription by card that gives the same goes on.
+    const byCard = (held: object[]) =>
+      w.env.DB.prepare('UPDATE accounts SET processor_plans = ? WHERE id = ?').bind(JSON.stringify(held), merchant.userId).run();
+    await byCard([{ plan: 'scale', planThrough: Date.now() + 30 * 86_400_000 }]);
+    expect(await plan()).toMatchObject({ status: 'pass', message: expect.stringContaining('The plan scale is active') });
+    await byCard([{ plan: 'growth', planThrough: Date.now() + 30 * 86_400_000 }]);
+    expect(await plan()).toMatchObject({ status: 'warn', message: expect.stringContaining('the limits of the growth plan apply') });
+    await w.env.DB.prepare("UPDATE accounts SET plan = 'free', plan_through = NULL WHERE id = ?").bind(merchant.userId).run();
+    expect(await plan()).toMatchObject({ status: 'pass', message: expect.stringContaining('The plan growth is active') });
   });
 
   it('in the sandbox says what it skips, and is ready for what the sandbox can do', async () => {

@@ -32,7 +32,7 @@ describe('receipts', () => {
     expect(sha256Hex(bytes)).toBe(body.sha256);
     expect(ed25519.verify(base58.decode(body.signature), bytes, base64url.decode(jwk.x), { zip215: false })).toBe(true);
     expect(body.document).toMatchObject({
-      version: '1',
+      version: '2',
       receipt_id: receiptId,
       tx_sig: signature,
       product_id: product.product_id,

@@ -86,12 +86,14 @@ describe('what payments in the archive carry', () => {
     const buyer = await w.chain.wallet();
     const first = await w.purchase(product, buyer);
     await w.purchase(product, await w.chain.wallet());
+    const period = w.env.DB.prepare(`UPDATE payments SET terms = json_set(terms, '$.periodEndsAt', 1900000000000) WHERE id = ?`);
+    await period.bind(first.payment.payment_id).run();
     await grow(w);
     expect(await isArchived(w, first.payment.payment_id)).toBe(true);
     const path = `/v1/memberships/lookup?payment_id=${first.payment.payment_id}`;
     const { body } = await w.call('GET', path, { key: merchant.key });
     const carried = await listCarrying(ctxAt(w.env, 0).db, body.membership_id, crypto.randomUUID() as PaymentId);
-    expect(carried).toMatchObject([{ id: first.payment.payment_id, accessPeriodDays: 30 }]);
+    expect(carried).toMatchObject([{ id: first.payment.payment_id, accessPeriodDays: 30, periodEndsAt: 1_900_000_000_000 }]);
   });
 });
 

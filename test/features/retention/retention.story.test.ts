@@ -1,10 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { entitlementIdOf } from '#core/ids.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
 import { newCtx, type Shard } from '#platform/context.ts';
 import { Setup } from '../../world/bootstrap.ts';
 import { fillTables } from '../../world/crowd.ts';
 import { withRival } from '../../world/faults.ts';
+import { multiply } from '../../world/multiply.ts';
 import { withRowCount, worstOf } from '../../world/rows-read.ts';
+import { listenToEntitlement } from '../../world/sandbox.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const DAY = 86_400_000;
@@ -35,6 +38,8 @@ describe('what has ended', () => {
         identity_sessions: { expires_at: over(DAY) },
         payment_sessions: { expires_at: over(30 * DAY) },
         webhook_deliveries: { completed_at: over(30 * DAY), status: "'succeeded'", event_type: "'payment.created'" },
+        metered_sessions: { ended_at: over(90 * DAY), status: "'closed'" },
+        subscription_authorizations: { ended_at: over(90 * DAY), status: "'expired'" },
         endpoint_hours: { hour: over(2 * DAY) },
         settlements: { status: "'failed'", next_check_at: 'NULL', created_at: over(8 * DAY) },
       },
@@ -48,6 +53,8 @@ describe('what has ended', () => {
     ['paymentSessions', 'payment_sessions'],
     ['deliveries', 'webhook_deliveries'],
     ['endpointHours', 'endpoint_hours'],
+    ['meteredSessions', 'metered_sessions'],
+    ['authorizations', 'subscription_authorizations'],
     ['failedSettlements', 'settlements'],
   ] as const)('is kept for its time and no longer, page after page: %s', async (rule, table) => {
     const sweep = async (ctx: Shard) => (await sweepOf(rule)(ctx)).taken;
@@ -74,12 +81,14 @@ describe('a setup that nobody paid for', () => {
     ...(await Promise.all(tables.map((table) => count(`${table} WHERE merchant_id = ?`, created.account_id)))),
   ];
   /** With an app, a product, an endpoint and a setting of its own, ended right now. */
-  async function ended(): Promise<Setup> {
+  async function ended(sell: (agent: Merchant) => Promise<unknown> = async () => {}): Promise<Setup> {
     const setup = await Setup.create(w);
     const key = setup.created.sandbox_api_key;
     const post = async (path: string, body: object) => (await w.call('POST', path, { key, body: body as Record<string, unknown> })).status;
     expect(await post('/v1/products', { name: 'Weather', price: { asset: 'USDC', amount: '1' } })).toBe(201);
     expect(await post('/v1/webhooks/endpoints', { url: 'https://hooks.example.com/a' })).toBe(201);
+    const { account_id: userId, sandbox_api_key } = setup.created;
+    await sell({ userId, key: sandbox_api_key, sandboxKey: sandbox_api_key, wallet: await w.chain.wallet() } as Merchant);
     await setup.runOut();
     await w.sweepAll();
     expect((await setup.row()).status).toBe('expired');
@@ -96,6 +105,41 @@ describe('a setup that nobody paid for', () => {
     expect((await setup.call('status')).status).toBe(404);
     expect((await w.call('GET', '/v1/products', { key: setup.created.sandbox_api_key })).status).toBe(401);
     expect((await left(other)).slice(0, 3)).toEqual([1, 1, 1]);
+  });
+
+  it('is gone although it sold and settled with test money, with all of it, and nothing of that comes again', async () => {
+    let paymentId = '';
+    let customer!: Awaited<ReturnType<typeof listenToEntitlement>>;
+    const setup = await ended(async (agent) => {
+      const product = await w.product(agent, { usage_units: 5, access_period_days: 30 });
+      ({ payment_id: paymentId } = await w.connect(product, { customer_ref: 'a-buyer' }));
+      const entitlementId = entitlementIdOf(agent.userId, false, product.product_id, { customerRef: 'a-buyer' });
+      customer = await listenToEntitlement(agent.userId, false, entitlementId);
+      const paid = await w.call('POST', '/v1/testing/pay', { key: agent.key, body: { payment_id: paymentId } });
+      expect((await w.confirm(paymentId, paid.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
+      await w.deliver();
+      await w.deliver(await customer.tell());
+    });
+    const { account_id: merchantId } = setup.created;
+    const held = () =>
+      Promise.all(
+        ['payments', 'receipts', 'entitlements', 'memberships'].map((table) => count(`${table} WHERE merchant_id = ?`, merchantId)),
+      );
+    expect([await held(), await count('tx_claims WHERE subject_id = ?', paymentId)]).toEqual([[1, 1, 1, 1], 1]);
+    await sweepLater(setup, 8 * DAY);
+    expect(await left(setup)).toEqual(Array(10).fill(0));
+    expect([await held(), await count('tx_claims WHERE subject_id = ?', paymentId)]).toEqual([[0, 0, 0, 0], 0]);
+    expect(await customer.tell()).toEqual([]);
+  });
+
+  it('with more test money than one round forgets goes in several', async () => {
+    const setup = await ended(async (agent) => {
+      const { payment_id } = await w.connect(await w.product(agent));
+      await multiply(w.env.DB, 'payments', 'id', payment_id, 450, { id: "'test-' || i", nonce: "'test-' || i", reference: "'test-' || i" });
+    });
+    expect(await count('payments WHERE merchant_id = ?', setup.created.account_id)).toBe(451);
+    await sweepLater(setup, 8 * DAY);
+    expect(await left(setup)).toEqual(Array(10).fill(0));
   });
 
   it('stays where its account holds anything of money, and is not looked at again', async () => {

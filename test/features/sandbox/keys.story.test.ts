@@ -50,7 +50,7 @@ describe.each(Object.entries(CALLS))('POST /v1/testing/…: %s under a key', (_,
   });
 });
 
-describe.each(['sessions', 'advance', 'identity'])('POST /v1/testing/…: %s, whose answer the database lost', (name) => {
+describe.each(['sessions', 'advance', 'pay', 'identity'])('POST /v1/testing/…: %s, whose answer the database lost', (name) => {
   it('has happened once, and a repetition is told what it was', async () => {
     const { path, body } = await CALLS[name]!();
     const headers = { 'Idempotency-Key': newKey() };
@@ -75,4 +75,51 @@ it('a session that was begun twice under a key is one session', async () => {
   await Promise.all([1, 2].map(() => w.call('POST', '/v1/testing/sessions', { key: ada.sandboxKey, body, headers })));
   await w.call('POST', '/v1/testing/sessions', { key: ada.sandboxKey, body, headers });
   expect((await callTesting(w, ada, 'GET', 'sessions?limit=100')).body.items).toHaveLength(before + 1);
+});
+
+it('a test wallet whose answer was lost has broadcast once, and a repetition broadcasts nothing more', async () => {
+  const { payment_id } = await w.connect(await sell());
+  const headers = { 'Idempotency-Key': newKey() };
+  const send = (env = w.env) => w.call('POST', '/v1/testing/pay', { key: ada.sandboxKey, body: { payment_id }, headers, env });
+  const sent = async () =>
+    (
+      await w.env.DB.prepare("SELECT tx_signature FROM sandbox_transactions WHERE merchant_id = ? AND session_id = '' AND created_at >= ?")
+        .bind(ada.userId, since)
+        .all<{ tx_signature: string }>()
+    ).results.map(({ tx_signature }) => tx_signature);
+  const since = Date.now();
+  // The process ends before each of its calls of the database in turn, and then after it.
+  for (let n = 1; n <= 12; n++)
+    for (const when of ['before', 'after']) await send(withFaults(w.env, { [when]: ({ number }: { number: number }) => number === n }).env);
+  const { status, body } = await send();
+  expect(status).toBe(200);
+  expect(await sent()).toEqual([body.tx_signature]);
+});
+
+it('a refund is signed for whichever wallet the sale was paid to, and lands; what is no refund is signed by no wallet that was not asked', async () => {
+  const pay = async (body: object) => (await w.call('POST', '/v1/testing/pay', { key: ada.sandboxKey, body })).body;
+  const read = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: ada.sandboxKey })).body;
+  const body = { name: 'API', price: { asset: 'USDC', amount: '1' } };
+  const { body: product } = await w.call('POST', '/v1/products', { key: ada.sandboxKey, body });
+  const { payment_id: id } = (await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {} })).body;
+  const { tx_signature } = await pay({ payment_id: id });
+  await w.call('POST', '/v1/pay/confirm', { body: { payment_id: id, tx_signature } });
+  const { recipient_wallet } = await read(id);
+  const { body: prepared } = await w.call('POST', `/v1/payments/${id}/refund-transaction`, { key: ada.sandboxKey, body: {} });
+  const signed = await pay({ transaction: prepared.transaction });
+  expect(signed).toMatchObject({ payer_wallet: recipient_wallet, tx_signature: expect.any(String) });
+  const confirm = { key: ada.sandboxKey, body: { tx_signature: signed.tx_signature } };
+  expect((await w.call('POST', `/v1/payments/${id}/refund-confirm`, confirm)).status).toBe(200);
+  expect((await read(id)).refunded).toMatchObject([{ amount: { amount: '1' }, tx_signature: signed.tx_signature }]);
+
+  const buyer = (await w.chain.wallet(0n)).address;
+  const other = (await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { wallet_address: buyer } })).body;
+  expect(await pay({ transaction: other.transaction })).toMatchObject({ code: 'payment_mismatch', meta: { reason: 'not_a_signer' } });
+});
+
+it('a test wallet signs no bytes that are no transaction, and says so', async () => {
+  const sign = async (transaction: string) =>
+    (await w.call('POST', '/v1/testing/pay', { key: ada.sandboxKey, body: { transaction } })).body;
+  expect(await sign(btoa('nothing'))).toMatchObject({ code: 'payment_mismatch', meta: { reason: 'undecodable' } });
+  for (const text of ['AB==', 'AAF=', 'AAAA=', 'A', '']) expect(await sign(text)).toMatchObject({ code: 'validation_error' });
 });

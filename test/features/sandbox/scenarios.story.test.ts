@@ -11,13 +11,18 @@ const NAMES = [
   'payment_late',
   'payment_underpaid',
   'payment_overpaid',
+  'payment_refunded',
   'payment_duplicate_signature',
   'membership_renewed',
   'membership_grace_expired',
+  'delivery_failed_then_retried',
   'entitlement_exhausted',
   'x402_settled',
   'x402_settlement_pending',
   'x402_duplicate',
+  'metered_session_full',
+  'metered_voucher_replay',
+  'support_ticket_cycle',
   'webhook_duplicate',
   'webhook_out_of_order',
 ];
@@ -47,6 +52,19 @@ describe('a scenario of the sandbox', () => {
       expect(EVENT_CATALOG[type].object.safeParse(object).error).toBeUndefined();
       if ('livemode' in object) expect(object.livemode).toBe(false);
     }
+  });
+
+  it('payment_refunded completes with a product of the merchant’s own, which is paid on a wallet whose key is nowhere here', async () => {
+    const { address } = await w.chain.wallet(0n);
+    const { body: product } = await w.call('POST', '/v1/products', {
+      key: ada.sandboxKey,
+      body: { name: 'Named', price: { asset: 'USDC', amount: '3' }, access_period_days: 30, usage_units: null, payout_wallet: address },
+    });
+    const session = await runScenario(w, ada, 'payment_refunded', { product_id: product.product_id });
+    expect([session.status, typesOf(session)]).toEqual(['completed', published.get('payment_refunded')]);
+    const { id } = session.objects.find(({ type }: { type: string }) => type === 'payment');
+    const { body: payment } = await w.call('GET', `/v1/payments/${id}`, { key: ada.sandboxKey });
+    expect(payment.refunded).toMatchObject([{ amount: { asset: 'USDC', amount: '3' } }]);
   });
 
   it.each(NAMES)('%s makes the same sequence of the same seed, three times', async (scenario) => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
 import { letTimeRun, setTime } from '../../world/clock.ts';
-import { callTesting, runScenario, untilEnded } from '../../world/sandbox.ts';
+import { callTesting, listenToCustomer, runScenario, untilEnded } from '../../world/sandbox.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 describe('a session of the sandbox', () => {
@@ -44,12 +44,13 @@ describe('a session of the sandbox', () => {
     const product = await w.product({ ...eve, key: eve.sandboxKey });
     const answers = [
       await callTesting(w, ada, 'POST', 'sessions', { scenario: 'nothing' }),
+      await callTesting(w, ada, 'POST', 'sessions', { scenario: 'payment_failed', advance_seconds: 400 * 86_400 + 1 }),
       await callTesting(w, ada, 'POST', 'sessions', { scenario: 'payment_failed', product_id: product.product_id }),
       await callTesting(w, ada, 'POST', 'sessions', { scenario: 'payment_failed', endpoint_id: product.product_id }),
       await callTesting(w, eve, 'GET', `sessions/${await begin()}`),
       await callTesting(w, ada, 'POST', 'sessions', { scenario: 'payment_failed', seed: 'x'.repeat(65) }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([422, 404, 404, 404, 422]);
+    expect(answers.map(({ status }) => status)).toEqual([422, 422, 404, 404, 404, 422]);
   });
 
   it('of two advances at once is moved by one, and the other is told that it runs', async () => {
@@ -62,6 +63,26 @@ describe('a session of the sandbox', () => {
     expect(after).toMatchObject({ status: 'completed', clock: { advanced_seconds: session.clock.advanced_seconds + 86_400 } });
     expect(Date.parse(after.clock.now)).toBe(Date.parse(after.created_at) + after.clock.advanced_seconds * 1000);
     for (const seconds of [0, 400 * 86_400 + 1]) expect((await callTesting(w, ada, 'POST', path, { seconds })).status).toBe(422);
+  });
+
+  it('fails as its options say, and refuses an option that its scenario does not take', async () => {
+    const states = async (options: object) =>
+      (await runScenario(w, ada, 'payment_failed', { options })).steps.map(
+        ({ action, event_type }: { action: string; event_type?: string }) => [action, event_type],
+      );
+    expect(await states({ failure: 'transaction_failed', delay_seconds: 60 })).toEqual([
+      ['open_payment_session', undefined],
+      ['connect', 'payment.created'],
+      ['pay', undefined],
+      ['confirm', 'payment.failed'],
+    ]);
+    expect(await states({ failure: 'session_expired' })).toEqual([
+      ['open_payment_session', undefined],
+      ['connect', 'payment.created'],
+      ['advance', 'payment.failed'],
+    ]);
+    const refused = await callTesting(w, ada, 'POST', 'sessions', { scenario: 'payment_expired', options: { failure: 'session_expired' } });
+    expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ['body', 'options', 'failure']]);
   });
 
   it('moves once more after its scenario where that was asked for with it', async () => {
@@ -126,12 +147,20 @@ describe('a session of the sandbox', () => {
         await one('SELECT count(*) AS n FROM payments WHERE customer_ref = ?'),
         await one('SELECT count(*) AS n FROM memberships WHERE customer_ref = ?'),
         await one('SELECT count(*) AS n FROM entitlements WHERE customer_ref = ?'),
+        await one("SELECT count(*) AS n FROM receipt_metadata WHERE livemode = 0 AND ? <> ''"),
         await one("SELECT count(*) AS n FROM sandbox_transactions WHERE session_id || ':buyer' = ?"),
         await one("SELECT count(*) AS n FROM products WHERE sandbox_session_id || ':buyer' = ?"),
       ];
     };
+    const receiptId = await w.env.DB.prepare('SELECT r.id FROM receipts r JOIN payments p ON p.id = r.payment_id WHERE p.customer_ref = ?')
+      .bind(`${id}:buyer`)
+      .first<string>('id');
+    const written = { key: ada.sandboxKey, body: { invoice_number: 'TEST-1' } };
+    expect((await w.call('PATCH', `/v1/receipt/${receiptId}/invoice-metadata`, written)).status).toBe(200);
     const made = await left();
+    const customer = await listenToCustomer(ada, id);
     expect(made.every((n) => n! > 0)).toBe(true);
+    await w.sweepAlone('figures');
     try {
       setTime(Date.now() + 29 * DAY);
       await w.sweepAlone('endedSandboxes');
@@ -141,7 +170,14 @@ describe('a session of the sandbox', () => {
     } finally {
       letTimeRun();
     }
-    expect(await left()).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(await left()).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    // Nor does the object of its customer come to tell of its end: it has forgotten all of it.
+    try {
+      setTime(Date.now() + 200 * DAY);
+      expect(await customer.tell()).toEqual([]);
+    } finally {
+      letTimeRun();
+    }
     expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).status).toBe(404);
   });
 });

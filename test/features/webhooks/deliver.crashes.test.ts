@@ -79,7 +79,7 @@ describe('a queue that misbehaves', REPEATED, () => {
     expect(await numbers()).toEqual([1]);
   });
 
-  it(`and doubles and reorders attempts: one request per attempt number (SEED=${SEED})`, async () => {
+  it(`the queue doubles and reorders attempts: one request per attempt number (SEED=${SEED})`, async () => {
     const random = seededRandom(SEED);
     const failing = await consumer(w, merchant, 'fail');
     await w.deliver(await emit(w, merchant, 3));
@@ -98,7 +98,7 @@ describe('a queue that misbehaves', REPEATED, () => {
     expect(got).toHaveLength(12);
   });
 
-  it('while two sweeps bring the same: one request each', async () => {
+  it('the queue brings the same as two sweeps: one request each', async () => {
     await w.deliver(await emit(w, merchant, 3));
     w.attempts.length = 0;
     await pass(mine, PATIENCE_MS);

@@ -127,7 +127,7 @@ describe('a consumer that fails', () => {
     expect(body.items[0].response_excerpt).toBe('no token=[redacted] here');
   });
 
-  it('in sandbox is asked four times', async () => {
+  it('is asked four times in the sandbox', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'fail', {}, owner.sandboxKey);
     await emit(w, owner, 1, { livemode: false });
@@ -154,7 +154,7 @@ describe('a consumer that fails', () => {
     expect(await endpoint(mine)).toMatchObject({ status: 'enabled', failure_streak: 1 });
   });
 
-  it('with Retry-After is left alone for so long', async () => {
+  it('is left alone for as long as its Retry-After asks', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'later');
     await announce(owner);
@@ -165,7 +165,7 @@ describe('a consumer that fails', () => {
     expect(await attemptDue(w, mine)).toEqual([]);
   });
 
-  it('by 410 is disabled, says so in an event, and what waited for it is cancelled', async () => {
+  it('is disabled where it answers 410, an event says so, and what waited for it is cancelled', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'gone');
     await announce(owner, 2);
@@ -178,7 +178,7 @@ describe('a consumer that fails', () => {
     expect((await disabledEvents(owner)).map(({ subject }) => subject.id)).toEqual([mine.id]);
   });
 
-  it('for five days is disabled with an event, and not a moment earlier', async () => {
+  it('is disabled with an event after five days, and not a moment earlier', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'fail');
     await announce(owner);
@@ -283,7 +283,7 @@ describe('an endpoint its merchant disabled', () => {
 });
 
 describe('a consumer that is silent, or answers after fifteen seconds', () => {
-  it('has timed out', async () => {
+  it('is a timeout', async () => {
     for (const row of await timedOut) {
       expect(row).toMatchObject({ status: 'retrying', attempt: 1, response_status: null, error: 'timeout' });
       expect(row!.response_ms).toBeGreaterThanOrEqual(14_900);

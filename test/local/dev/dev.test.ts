@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createKeyPairSignerFromPrivateKeyBytes } from '@solana/kit';
 import { afterAll, describe, expect, it } from 'vitest';
+import { USDC } from '../chain/wallets.ts';
 import { DevProcess, isAlive } from './dev-process.ts';
 
 interface Session {
@@ -11,6 +13,7 @@ interface Session {
   user_id: string;
 }
 interface Secrets {
+  channelKeys: string;
   merchant: { email: string; password: string; key: string };
 }
 
@@ -48,6 +51,15 @@ describe('npm run dev', () => {
     expect(health.status).toBe('ok');
     const block = await post<{ result: number }>(rpcUrl, { jsonrpc: '2.0', id: 1, method: 'getSlot', params: [] });
     expect(block.body.result).toBeGreaterThanOrEqual(0);
+    const seed = Buffer.from(readSecrets().channelKeys.split(',')[0]!, 'base64url');
+    const operator = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(seed));
+    const holdings = await post<{ result: { value: unknown[] } }>(rpcUrl, {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'getTokenAccountsByOwner',
+      params: [operator.address, { mint: USDC }, { encoding: 'base64' }],
+    });
+    expect(holdings.body.result.value).toHaveLength(1);
 
     const account = { email: 'grace@example.com', password: 'correct horse battery' };
     const registered = await post<Session>(`${baseUrl}/v1/auth/register`, { ...account, display_name: 'Grace' });

@@ -1,8 +1,15 @@
 import type { PaidPlan } from '#rules/plans.ts';
+import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { newSpender, openTreasury, payFor } from '../activation.ts';
 import { newAgent, newKey, sellToAgents } from '../agent.ts';
 import { Setup } from '../bootstrap.ts';
+import { CONNECTOR_SECRETS } from '../env.ts';
+import { letterToken } from '../mail.ts';
+import { credential, MeteredShop } from '../metered.ts';
+import { landRefund, refundable } from '../refund.ts';
 import { runScenario } from '../sandbox.ts';
+import { SubscriptionBuyer } from '../subscription-buyer.ts';
+import { SubscriptionShop } from '../subscription-shop.ts';
 import type { Tenant } from '../tenant.ts';
 import { askNonce, signText } from '../wallet.ts';
 import type { World } from '../world.ts';
@@ -17,7 +24,17 @@ export async function madeFor(w: World, name: string, tenant: Tenant): Promise<M
 }
 
 const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>][] = [
+  [/subscription-plan/, makePlan],
+  [/native-subscriptions/, makeAuthorization],
+  [/metered-sessions|__402/, makeMetered],
   [/\/testing\//, makeTest],
+  [/connectors\/\{provider\}\/claims/, makeClaimCode],
+  [/delivery\/claims\/\{/, makeClaim],
+  [/^(?:GET|DELETE) .*account\/domain/, makeDomain],
+  [/refund-/, makeRefund],
+  [/\/oauth\/|identities/, async () => ({ provider: ['google', 'github'] })],
+  [/billing\/portal/, makeCustomer],
+  [/\/resolve$/, makeTicket],
   [/activate/, makePlanPayment],
   [/accept-unmatched/, makeSecondPayment],
   [/confirm|\/receipt$|\/transaction|solana-pay|x402/, makeUnreported],
@@ -26,6 +43,9 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/auth\/wallet$/, makeProof],
   [/auth\/login$/, async (_, { merchant }) => ({ email: [merchant.email], password: ['correct horse battery'] })],
   [/me\/security/, async () => ({ current_password: ['correct horse battery'] })],
+  [/password\/forgot/, async (_, { merchant }) => ({ email: [merchant.email] })],
+  [/email\/verify$|password\/reset/, makeLetterToken],
+  [/send-proof/, async () => ({ email: ['grace@example.com'] })],
   [/approve/, makeReady],
   [/handoff\/\{token\}/, makeHandOff],
 ];
@@ -63,6 +83,43 @@ async function makeHandOff(w: World, { merchant }: Tenant): Promise<Made> {
   return { slug: [slug], handoff_token: [body.handoff_token] };
 }
 
+/** A product that renews itself; its plan has landed, and nobody was told. */
+async function makePlan(w: World, { merchant }: Tenant, name: string): Promise<Made> {
+  const shop = await SubscriptionShop.open(w, {}, merchant);
+  const made = { product_id: [shop.product.product_id] };
+  if (!name.endsWith('/confirm')) return made;
+  const wire = await w.chain.sign(shop.wallet, (await shop.preparePlan()).body.transaction);
+  return { ...made, tx_signature: [await w.chain.call<string>('sendTransaction', wire, { encoding: 'base64' })] };
+}
+
+/** A buyer who has subscribed, and, where that is to be told, has cancelled again. */
+async function makeAuthorization(w: World, { merchant }: Tenant, name: string): Promise<Made> {
+  const buyer = await SubscriptionBuyer.connect(await SubscriptionShop.openPublished(w, {}, merchant));
+  await buyer.signAll();
+  const made = { authorization_id: [buyer.bill.subscription.authorization_id], wallet_address: [buyer.wallet.address] };
+  if (!name.endsWith('/cancel-confirm')) return made;
+  const subscriber = await buyer.onChain();
+  return { ...made, tx_signature: [await subscriber.send(cancelInstruction(subscriber.route))] };
+}
+
+/** An open metered session of the sandbox, and a voucher that pays for a delivery of it. */
+async function makeMetered(w: World, { merchant }: Tenant): Promise<Made> {
+  const { product_id } = await sellToAgents(w, merchant, { price: { asset: 'USDC', amount: '1' } });
+  const shop = await MeteredShop.open(w, { merchant });
+  const { body } = await shop.announce('40');
+  const voucher = shop.buyer.voucher(20n, { expiresAt: 0 });
+  return {
+    session_id: [shop.session.session_id],
+    sessionId: [shop.buyer.channelId],
+    deliveryId: [body.deliveryId],
+    product_id: [product_id],
+    channelId: [voucher.data.channelId],
+    cumulativeAmount: [voucher.data.cumulativeAmount],
+    signature: [voucher.signature],
+    authorization: [credential(shop.session.challenge.header, { action: 'voucher', voucher })],
+  };
+}
+
 /** A payment that was paid a second time. */
 async function makeSecondPayment(w: World, { merchant }: Tenant): Promise<Made> {
   const product = await w.product(merchant, { access_period_days: 30 });
@@ -72,6 +129,44 @@ async function makeSecondPayment(w: World, { merchant }: Tenant): Promise<Made> 
   const second = await w.chain.pay(buyer, payment, { units: BigInt(payment.price.base_units) + 1n });
   await w.confirm(payment.payment_id, second);
   return { payment_id: [payment.payment_id], tx_signature: [second] };
+}
+
+/** A payment that can be paid back, or whose refund has landed and was told to nobody. */
+async function makeRefund(w: World, { merchant }: Tenant, name: string): Promise<Made> {
+  const paid = await refundable(w, merchant);
+  return { payment_id: [paid.id], ...(name.endsWith('refund-confirm') ? { tx_signature: [await landRefund(w, merchant, paid)] } : {}) };
+}
+
+/** An account that has been at the processor before. */
+async function makeCustomer(w: World, { merchant }: Tenant): Promise<Made> {
+  await w.call('POST', '/v1/billing/checkout/processor', { key: merchant.token, body: { plan: 'starter' } });
+  return {};
+}
+
+async function makeDomain(w: World, { merchant }: Tenant): Promise<Made> {
+  await w.call('PUT', '/v1/account/domain', { key: merchant.token, body: { domain: 'shop.example.com' } });
+  // It may be looked at again at once.
+  await w.env.DB.prepare('UPDATE seller_domains SET checked_at = 0 WHERE merchant_id = ?').bind(merchant.userId).run();
+  return {};
+}
+
+/** A code that waits for an administrator, and a chat that no other claimed. */
+async function makeClaimCode(w: World, { merchant }: Tenant): Promise<Made> {
+  const { body } = await w.call('POST', '/v1/account/delivery/claims', { key: merchant.key, body: { provider: 'telegram' } });
+  return { provider: ['telegram'], code: [body.code], chat_id: [`-${crypto.getRandomValues(new Uint32Array(1))[0]}`] };
+}
+
+async function makeClaim(w: World, tenant: Tenant): Promise<Made> {
+  const { code, chat_id } = await makeClaimCode(w, tenant);
+  const headers = { 'X-Svc-Connector-Secret': CONNECTOR_SECRETS.telegram[0] };
+  const body = { code: code![0], chat_id: chat_id![0] };
+  const claimed = await w.call('POST', '/v1/integrations/connectors/telegram/claims', { headers, body });
+  return { claim_id: [claimed.body.claim_id] };
+}
+
+async function makeTicket(w: World, { merchant }: Tenant): Promise<Made> {
+  const { body } = await w.call('POST', '/v1/support/tickets', { key: merchant.key, body: { subject: 'A question', body: 'Why?' } });
+  return { ticket_id: [body.ticket_id] };
 }
 
 /** A plan that somebody without one has signed for. */
@@ -110,6 +205,12 @@ async function makeProof(w: World): Promise<Made> {
   const { body } = await askNonce(w, wallet.address);
   const signed_message = [await signText(wallet, body.message)];
   return { wallet_address: [wallet.address], message_nonce: [body.message_nonce], signed_message };
+}
+
+/** The token of a letter to a person who did not prove an address before. */
+async function makeLetterToken(w: World, _: Tenant, name: string): Promise<Made> {
+  const token = await letterToken(w, (await w.merchant()).userId, /verify/.test(name) ? 'verify' : 'reset');
+  return { handoff_token: [token], new_password: ['battery staple of a letter'] };
 }
 
 async function makeReady(w: World): Promise<Made> {

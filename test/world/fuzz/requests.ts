@@ -4,6 +4,7 @@ import { hex, utf8 } from '#core/encoding.ts';
 import type { Operation } from '../call.ts';
 import { exampleOf, isOpen, paramsOf, queryOf, type Schema, schemaOfBody, type Target, takes } from '../document.ts';
 import { CONNECTOR_SECRETS } from '../env.ts';
+import { strangerAddress, svixHeaders } from '../mail.ts';
 import type { Belongings, Tenant } from '../tenant.ts';
 import type { World } from '../world.ts';
 import type { Made } from './made.ts';
@@ -146,6 +147,8 @@ const meantOf = ({ owner, made }: Cast): Belongings => ({
 
 function callerFor({ path, operation }: Target): Caller {
   if (path.startsWith('/v1/testing/')) return 'sandboxKey';
+  // Staff are people, and only people link a provider.
+  if (path.endsWith('/resolve') || path.endsWith('/start')) return 'token';
   if (takes(operation, 'apiKey')) return 'key';
   return takes(operation, 'bearer') ? 'token' : 'nobody';
 }
@@ -210,6 +213,8 @@ export async function send(
     garbage: { Authorization: 'Bearer garbage' },
   };
   Object.assign(headers, credentials[plan.caller]);
+  // Letters that one address asks for are few, on every machine.
+  if (/email\/verification$|password\/forgot$/.test(template)) headers['CF-Connecting-IP'] = strangerAddress();
   const [, wire] = plan.wire;
   const text = plan.body === undefined ? '' : JSON.stringify(spoil(plan.body, plan.spoilings) ?? null);
   const raw = text === '' ? null : wire.bytes(text);
@@ -224,6 +229,13 @@ export async function send(
   return { isSandbox, isKnownCaller, answer };
 }
 
+function processorSignature(w: World, raw: Uint8Array): string {
+  const [secret] = String(w.env.PROCESSOR_WEBHOOK_SECRETS).split(',');
+  const at = Math.floor(Date.now() / 1000);
+  const signed = Uint8Array.from([...utf8(`${at}.`), ...raw]);
+  return `t=${at},v1=${hex.encode(hmacSha256(utf8(secret!), signed))}`;
+}
+
 /** What providers and connectors show instead of a key; left out where the plan's caller is garbage. */
 function secretsOf(w: World, operation: Operation, { caller, params }: Plan, raw: Uint8Array): Record<string, string> {
   if (caller === 'garbage') return {};
@@ -231,6 +243,8 @@ function secretsOf(w: World, operation: Operation, { caller, params }: Plan, raw
   const secret = String(w.env.RPC_WEBHOOK_SECRET ?? '');
   return {
     ...(takes(operation, 'connectorSecret') ? { 'X-Svc-Connector-Secret': CONNECTOR_SECRETS[provider][0] } : {}),
+    ...(takes(operation, 'mailSignature') ? svixHeaders(raw) : {}),
+    ...(takes(operation, 'processorSignature') ? { 'Processor-Signature': processorSignature(w, raw) } : {}),
     ...(takes(operation, 'chainSignature') ? { 'X-Rpc-Signature': hex.encode(hmacSha256(utf8(secret), raw)) } : {}),
   };
 }

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { serializeSessionCredential } from '@solana/mpp/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Body, type MeteredBuyer, MeteredService, untilAnswered } from './metered-service.ts';
+
+const [SESSIONS, USES, KILLS] = process.env.SOAK ? [64, 1_000, 5] : [16, 200, 2];
+
+/** Every use is two calls through three processes, which others may share the processor with. */
+const TEST_MS = process.env.SOAK ? 3_600_000 : 300_000;
+
+/** Unequal, and never the same twice in a row. */
+const priceOf = (use: number): bigint => 1n + BigInt((use * 7) % 11);
+
+/** One buyer's stream: what was acknowledged so far, as its receipts say. */
+class Stream {
+  readonly buyer: MeteredBuyer;
+  acknowledged = 0n;
+  uses = 0;
+
+  constructor(buyer: MeteredBuyer) {
+    this.buyer = buyer;
+  }
+
+  async run(): Promise<void> {
+    while (this.uses < USES) {
+      const price = priceOf(this.uses);
+      const receipt = await this.buyer.client.commitCumulative(this.acknowledged + price);
+      // What was acknowledged before is where this one begins: had the service lost it, this would be more than was announced.
+      expect(receipt).toMatchObject({ amount: price.toString(), cumulative: (this.acknowledged + price).toString() });
+      this.acknowledged += price;
+      this.uses += 1;
+    }
+  }
+
+  authorize(payload: object): Promise<Response> {
+    const { challenge } = this.buyer.client.open!;
+    const authorization = serializeSessionCredential({ challenge, payload: payload as never });
+    return untilAnswered(this.buyer.session.authorize_url, { method: 'POST', headers: { authorization } });
+  }
+}
+
+describe(`${SESSIONS} metered sessions of ${USES} uses each, whose worker is killed ${KILLS} times while they stream`, () => {
+  let service: MeteredService;
+  const streams: Stream[] = [];
+  beforeAll(async () => {
+    service = await MeteredService.start();
+    for (let one = 0; one < SESSIONS; one++) streams.push(new Stream(await service.open()));
+  }, TEST_MS);
+  afterAll(() => service.end());
+
+  const killWhileTheyStream = async (): Promise<void> => {
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const uses = () => streams.reduce((sum, stream) => sum + stream.uses, 0);
+      while (uses() < (SESSIONS * USES * kill) / (KILLS + 1)) await sleep(1);
+      const { restarts } = service.dev;
+      service.dev.kill('worker');
+      while (service.dev.restarts === restarts) await sleep(5);
+    }
+  };
+
+  it(
+    'lose no voucher that was acknowledged and take none twice: the chain pays the highest of each, to the base unit',
+    async () => {
+      const before = await service.chain.held(service.merchantAccount);
+      await Promise.all([killWhileTheyStream(), ...streams.map((stream) => stream.run())]);
+      expect(service.dev.restarts).toBe(KILLS);
+
+      const promised = Array.from({ length: USES }, (_, use) => priceOf(use)).reduce((sum, price) => sum + price, 0n);
+      for (const stream of streams) {
+        const { session, wallet, client } = stream.buyer;
+        const counted = await service.call('GET', `/v1/access/metered-sessions/${session.session_id}`);
+        expect([stream.acknowledged, counted.cumulative.base_units]).toEqual([promised, promised.toString()]);
+        const closed = await stream.authorize(await client.session!.closeAction());
+        expect([closed.status, ((await closed.json()) as Body).settled.base_units]).toEqual([200, promised.toString()]);
+        expect(await service.chain.held(wallet.tokenAccount)).toBe(5_000_000n - promised);
+      }
+      expect((await service.chain.held(service.merchantAccount)) - before).toBe(promised * BigInt(SESSIONS));
+    },
+    TEST_MS,
+  );
+});

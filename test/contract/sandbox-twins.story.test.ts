@@ -1,0 +1,132 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newCtx } from '#platform/context.ts';
+import { SWEEPS } from '../../worker/sweeps.ts';
+import { letTimeRun, setTime } from '../world/clock.ts';
+import { tablesOf } from '../world/database-dump.ts';
+import { nameOf, pathOf, type Target, takes, targets } from '../world/document.ts';
+import { testEnv } from '../world/env.ts';
+import { rowsOf, withRowCount, worstOf } from '../world/rows-read.ts';
+import { openTenant, type Tenant } from '../world/tenant.ts';
+import { World } from '../world/world.ts';
+
+/** So many rows of the sandbox for each live one. */
+const TWINS = 5;
+/** An index is read one entry beyond its end, whatever stands there, once for each list of a route. */
+const BEYOND = 2;
+/** What a row of the sandbox belongs to is of the sandbox too. */
+const OF_ANOTHER = ['payment_id', 'last_payment_id', 'membership_id', 'event_id', 'receipt_id'];
+/** Sweeps that take rows of the sandbox too: those of wall time, and those that look over everything. */
+const OF_BOTH_MODES =
+  /^(?:sandboxes|endedSandboxes|deliveries|idempotency|handoffs|identities|paymentSessions|failedSettlements|endedDeliveries|endedMails|endpointHours|archive|endedSessions|refunds|figures|figureCheck|endedSetups|receiptChains|audit)$/;
+
+interface Column {
+  name: string;
+  type: string;
+  pk: number;
+}
+
+const columnsOf = async (table: string): Promise<Column[]> =>
+  (await testEnv.DB.prepare(`SELECT name, type, pk FROM pragma_table_info('${table}')`).all<Column>()).results;
+
+/** Of each rule that a value is there once, and not once in each mode, the column by which a twin is another. */
+async function uniqueOf(table: string): Promise<string[]> {
+  const { results } = await testEnv.DB.prepare(
+    `SELECT (SELECT group_concat(name) FROM pragma_index_info(l.name)) AS names FROM pragma_index_list('${table}') l WHERE l."unique"`,
+  ).all<{ names: string }>();
+  const rules = results.map(({ names }) => names.split(',')).filter((names) => !names.includes('livemode'));
+  return rules.map(
+    (names) =>
+      names.find((name) => !/^(?:merchant_id|product_id|account_id)$/.test(name) && /_?(?:id|key|hash|signature|nonce|slug)$/.test(name)) ??
+      names[0]!,
+  );
+}
+
+/** Beside each live row its twins: of the same merchant, product, customer and moment, but of the sandbox and with ids of their own. */
+async function addTwins(): Promise<Record<string, number>> {
+  const added: Record<string, number> = {};
+  for (const table of await tablesOf(testEnv.DB)) {
+    const columns = await columnsOf(table);
+    if (!columns.some(({ name }) => name === 'livemode')) continue;
+    const unique = await uniqueOf(table);
+    const keys = columns.filter(({ pk }) => pk > 0);
+    const expressionOf = ({ name, type, pk }: Column): string => {
+      if (name === 'livemode') return '0';
+      const isOwn = OF_ANOTHER.includes(name) || unique.includes(name) || (pk > 0 && keys.length === 1);
+      if (!isOwn) return `t."${name}"`;
+      if (type.toLowerCase() === 'integer') return 'NULL';
+      // As long as it was, so that what cuts ids into parts still can.
+      return type.toLowerCase() === 'blob'
+        ? 'randomblob(16)'
+        : `substr('twin' || i || '-' || t."${name}", 1, max(length(t."${name}"), 12))`;
+    };
+    const { meta } = await testEnv.DB.prepare(
+      `INSERT OR IGNORE INTO ${table} (${columns.map(({ name }) => `"${name}"`).join(', ')})
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${TWINS})
+        SELECT ${columns.map(expressionOf).join(', ')} FROM ${table} t, n WHERE t.livemode = 1`,
+    ).run();
+    added[table] = meta.changes;
+  }
+  return added;
+}
+
+/** Every route that reads, with a live key where it takes one. */
+const reads = targets.filter(({ method, path }) => method === 'GET' && !/^\/v1\/(?:testing|auth|health)|^\/health|operator/.test(path));
+
+describe('beside rows of the sandbox', () => {
+  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+  let ada: Tenant;
+  const alone = new Map<string, { text: string; rows: number }>();
+  const now = Date.now() + 60_000;
+
+  const ask = async (target: Target) => {
+    const { env, readings } = withRowCount(w.env);
+    const key = takes(target.operation, 'apiKey') ? ada.merchant.key : takes(target.operation, 'bearer') ? ada.merchant.token : undefined;
+    const { status, body } = await w.call(target.method, pathOf(target, ada.live), { env, ...(key ? { key } : {}) });
+    expect(status, nameOf(target)).toBeLessThan(500);
+    // All but what tells of the request itself, and of the calls before it.
+    const text = JSON.stringify([status, body]).replace(
+      /"request_id":"[^"]*"|"recent_activity":\[[^\]]*\]|"last_used_at":"[^"]*"|"usage_summary":\{[^}]*\}|"(?:total|success|error)_calls":\d+|"latency_ms":\d+|"(?:ip|nonce)[^"]*":"[^"]*"/g,
+      '',
+    );
+    return { text, rows: rowsOf(readings), worst: worstOf(readings) };
+  };
+  const sweep = async (name: string) => {
+    const { env, readings } = withRowCount(w.env);
+    await SWEEPS.find((one) => one.name === name)!.run(newCtx(env, { requestId: 'req_twins', now, defer: () => {} }));
+    return { text: '', rows: rowsOf(readings), worst: worstOf(readings) };
+  };
+  const liveSweeps = SWEEPS.map(({ name }) => name).filter((name) => !OF_BOTH_MODES.test(name));
+
+  beforeAll(async () => {
+    ada = await openTenant(w, 'ada');
+    for (let i = 0; i < 4; i++) {
+      await w.deliver();
+      await w.attempt();
+    }
+    await w.sweepAll();
+    setTime(now);
+    // Twice: what only the first one finds, and keeps, is not what is measured.
+    for (let i = 0; i < 2; i++) {
+      for (const target of reads) alone.set(nameOf(target), await ask(target));
+      for (const name of liveSweeps) alone.set(name, await sweep(name));
+    }
+    const added = await addTwins();
+    for (const table of ['payments', 'receipts', 'memberships', 'events', 'products', 'webhook_endpoints', 'tx_claims'])
+      expect(added[table], table).toBeGreaterThan(0);
+    return letTimeRun;
+  }, 60_000);
+
+  it.each(reads.map((target) => [nameOf(target), target] as const))(
+    '%s answers a live key the same bytes and reads no row more for any of them',
+    async (name, target) => {
+      const { text, rows, worst } = await ask(target);
+      expect(text).toBe(alone.get(name)!.text);
+      expect(rows, worst).toBeLessThanOrEqual(alone.get(name)!.rows + BEYOND);
+    },
+  );
+
+  it.each(liveSweeps)('the live sweep %s reads no row more', async (name) => {
+    const { rows, worst } = await sweep(name);
+    expect(rows, worst).toBeLessThanOrEqual(alone.get(name)!.rows + BEYOND);
+  });
+});

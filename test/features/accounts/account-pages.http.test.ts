@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import readme from '../../../README.md?raw';
+import { NEXT_STEPS } from '../../../worker/pages/account/dashboard/view.tsx';
+import type { AccountFacts, LoginFacts } from '../../../worker/pages/account/facts.ts';
+import { PAGE_ASSETS } from '../../../worker/pages/assets.ts';
+import { directivesOf, getPage } from '../../world/page.ts';
+import { World } from '../../world/world.ts';
+
+const w = new World();
+const get = (path: string, headers: Record<string, string> = {}, env = w.env) => getPage(w, path, headers, env);
+const factsOf = <T extends AccountFacts>(html: string): T => JSON.parse(/id="facts"[^>]*>([^<]*)</.exec(html)![1]!) as T;
+
+describe('the pages of merchants', () => {
+  it.each(['/login', '/dashboard', '/verify-email', '/reset-password'])(
+    '%s is closed to everything but its own script, and never framed',
+    async (path) => {
+      const env = { ...w.env, FRAME_ANCESTORS: 'https://shop.example' };
+      const { status, html, headers } = await get(path, {}, env);
+      expect(status).toBe(200);
+      const nonce = /script-src 'nonce-([\w-]{24})'/.exec(headers.get('content-security-policy')!)![1]!;
+      expect(directivesOf(headers)).toEqual({
+        'default-src': ["'none'"],
+        'script-src': [`'nonce-${nonce}'`],
+        'style-src': [`'nonce-${nonce}'`],
+        'img-src': ["'self'", 'https:', 'data:'],
+        'connect-src': ["'self'"],
+        'base-uri': ["'none'"],
+        'form-action': ["'none'"],
+        'frame-ancestors': ["'none'"],
+      });
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+        'cache-control': 'private, no-cache',
+        'cross-origin-opener-policy': 'same-origin-allow-popups',
+        'strict-transport-security': expect.stringContaining('max-age='),
+      });
+      expect(headers.get('set-cookie')).toBeNull();
+      expect(html).not.toMatch(/\son\w+=|style="|javascript:/i);
+      const scripts = [...html.matchAll(/<script([^>]*)>/g)].map(([, attributes]) => attributes!);
+      expect(scripts).toHaveLength(2);
+      for (const attributes of scripts) expect(attributes).toContain(`nonce="${nonce}"`);
+      expect(html).toContain(PAGE_ASSETS.account);
+      // Where a browser sends a form before the script is there, it is not in the address.
+      for (const [form] of html.matchAll(/<form[^>]*>/g)) expect(form).toContain('method="post"');
+      expect((await get(`${path}//`)).headers.get('location')).toBe(path);
+      expect((await get(path)).headers.get('content-security-policy')).not.toContain(nonce);
+    },
+  );
+
+  it('have no demo wallet unless the worker is told to', async () => {
+    expect((await get('/login')).html).not.toMatch(/demo-wallet/);
+    const local = await get('/login', {}, { ...w.env, DEMO_WALLET: 'true' });
+    expect(local.html).toContain(PAGE_ASSETS.demoWallet);
+    expect(directivesOf(local.headers)['connect-src']).toEqual(["'self'", new URL(w.env.RPC_URL as string).origin]);
+    expect((await get('/dashboard', {}, { ...w.env, DEMO_WALLET: 'true' })).html).not.toContain(PAGE_ASSETS.demoWallet);
+  });
+
+  it('offer the providers that are configured, and no other', async () => {
+    const providersOf = async (over: object) => {
+      const { ways, providers } = factsOf<LoginFacts>((await get('/login', {}, { ...w.env, ...over })).html);
+      return { isWay: ways.includes('provider'), names: providers.map(({ name }) => name) };
+    };
+    expect(await providersOf({})).toEqual({ isWay: true, names: ['google', 'github'] });
+    expect(await providersOf({ GOOGLE_CLIENT_ID: '' })).toEqual({ isWay: true, names: ['github'] });
+    expect(await providersOf({ GOOGLE_CLIENT_ID: '', GITHUB_CLIENT_SECRET: '' })).toEqual({ isWay: false, names: [] });
+    const { html } = await get('/login', {}, { ...w.env, GITHUB_CLIENT_SECRET: '' });
+    expect(html).toContain('Sign in with Google');
+    expect(html).not.toContain('GitHub');
+  });
+
+  it('come back from a provider to where the person wanted to go, and to the dashboard where that is too long to be kept', async () => {
+    const pathOf = async (next: string) =>
+      factsOf<LoginFacts>((await get(`/login?locale=de&next=${encodeURIComponent(next)}`)).html).returnPath;
+    expect(await pathOf('/r/one?x=1')).toBe('/login?locale=de&next=%2Fr%2Fone%3Fx%3D1');
+    expect(await pathOf(`/r/${'x'.repeat(600)}`)).toBe('/login?locale=de');
+  });
+
+  it('lead to a page of this site after signing in, and repeat nothing else of the address', async () => {
+    const nextOf = async (next: string) => factsOf<LoginFacts>((await get(`/login?next=${encodeURIComponent(next)}`)).html).next;
+    expect(await nextOf('/r/one?locale=de&x=%2F')).toBe('/r/one?locale=de&x=%2F');
+    for (const next of [
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example',
+      '/..//evil.example',
+      '/\t/evil.example',
+      'javascript:1',
+    ])
+      expect(await nextOf(next), next).toBe('/dashboard');
+    const hostile = '</script><script>alert(1)</script>';
+    const query = ['next', 'why', 'form', 'locale'].map((name) => `${name}=${encodeURIComponent(`/${hostile}`)}`).join('&');
+    const { html } = await get(`/login?${query}&__proto__=1`);
+    expect(html).not.toContain('<script>alert');
+    expect(factsOf<LoginFacts>(html)).toMatchObject({ form: 'choosing', notice: null });
+    for (const why of ['constructor', '__proto__', 'toString'])
+      expect(factsOf<LoginFacts>((await get(`/login?why=${why}`)).html).notice).toBeNull();
+    expect(factsOf<LoginFacts>((await get('/login?why=out&form=forgotten')).html)).toMatchObject({
+      form: 'forgotten',
+      notice: 'signedOut',
+    });
+  });
+
+  it('speak the language that was asked for, and lead on in it; what buyers are told is not sent along', async () => {
+    const { html, headers } = await get('/login?locale=de');
+    expect(headers.get('content-language')).toBe('de');
+    expect(html).toContain('Anmelden');
+    expect(factsOf<LoginFacts>(html)).toMatchObject({ next: '/dashboard?locale=de', loginPath: '/login?locale=de' });
+    expect(html).not.toContain('So läuft die Zahlung ab');
+    expect((await get('/dashboard', { 'Accept-Language': 'ja' })).html).toContain('ダッシュボード');
+    const product = await w.product(await w.merchant());
+    expect((await get(`/p/${product.slug}`)).html).not.toContain('Forgotten');
+  });
+
+  it('name parts of the README and of the reference that are there', async () => {
+    const { body } = await w.call('GET', '/v1/openapi.json', {});
+    const operations = Object.values(body.paths as Record<string, Record<string, { tags?: string[]; operationId?: string }>>).flatMap(
+      Object.values,
+    );
+    for (const { href, readme: part } of NEXT_STEPS) {
+      if (part !== null) expect(readme).toMatch(new RegExp(`^#+ ${part}$`, 'm'));
+      const [path, anchor] = href.split('#');
+      expect((await get(path!)).status, href).toBe(200);
+      const [, tag, operationId] = /^tag\/(\w+)(?:\/operation\/(\w+))?$/.exec(anchor ?? '') ?? [];
+      const isThere = operations.some(
+        ({ tags, operationId: id }) => tags?.includes(tag!) && (operationId === undefined || id === operationId),
+      );
+      expect(anchor === undefined || isThere, href).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,182 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { testEnv } from '../../world/env.ts';
+import { letterToken, MailWorld } from '../../world/mail.ts';
+import { OAuthBrowser, openBrowser, somebody } from '../../world/oauth.ts';
+import type { Merchant } from '../../world/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+const w = new MailWorld({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+const PASSWORD = 'battery staple 9';
+const me = (key: string) => w.call('GET', '/v1/account/me', { key });
+const idem = () => ({ 'Idempotency-Key': crypto.randomUUID() });
+const rowsOf = async (sql: string, ...bound: unknown[]): Promise<Body[]> =>
+  (
+    await testEnv.DB.prepare(sql)
+      .bind(...bound)
+      .all()
+  ).results;
+const linkTo = async (merchant: Merchant, person = somebody()) => {
+  const google = new OAuthBrowser(w, 'google');
+  await google.is(person);
+  await google.lies({});
+  expect((await google.signIn({}, { key: merchant.token })).outcome).toHaveProperty('linked');
+  return google;
+};
+
+/** A shop with everything that would keep power: endpoint, payout wallets, and sales that have begun. */
+async function openShop(shop: Merchant) {
+  const product = await w.product(shop, { success_url: 'https://squatter.example/bought' });
+  const url = `${testEnv.TEST_RECEIVER_URL}/ok/claim-${crypto.randomUUID()}`;
+  expect((await w.call('POST', '/v1/webhooks/endpoints', { key: shop.key, body: { url } })).status).toBe(201);
+  const rail = { key: shop.token, body: { payout_wallet: shop.wallet.address }, headers: idem() };
+  expect((await w.call('PUT', '/v1/access/rail-settings/solana_usdc', rail)).status).toBe(200);
+  const handoff = await w.call('POST', `/v1/products/${product.product_id}/handoffs`, { key: shop.key, body: { customer_ref: 'grace' } });
+  const session = await w.call('POST', '/v1/access/payment-sessions', {
+    key: shop.key,
+    body: { product_id: product.product_id },
+    headers: idem(),
+  });
+  expect([handoff.status, session.status]).toEqual([201, 201]);
+  const open = await w.connect(product);
+  return { product, open, handoffToken: handoff.body.handoff_token as string, sessionId: session.body.payment_session_id as string };
+}
+type Shop = Awaited<ReturnType<typeof openShop>>;
+
+/** No sale that began before goes on, and none begins that would pay a wallet from before. */
+async function expectSalesEnded({ product, open, handoffToken, sessionId }: Shop): Promise<void> {
+  const connect = (body: object) => w.call('POST', `/v1/products/p/${product.slug}/connect`, { body });
+  const resolve = await w.call('GET', `/v1/products/p/${product.slug}/handoff/${handoffToken}`);
+  expect([resolve.status, (await connect({ handoff_token: handoffToken })).status]).toEqual([410, 410]);
+  expect((await connect({ payment_session_id: sessionId })).status).toBe(410);
+  expect((await connect({})).body.code).toBe('setup_not_ready');
+  const { body } = await w.call('GET', `/v1/payments/${open.payment_id}`);
+  expect(Date.parse(body.expires_at)).toBeLessThanOrEqual(Date.now());
+}
+
+describe('a new password for an account whose address nobody had proven', () => {
+  let squatter: Merchant;
+  const reset = async (merchant: Merchant, headers = {}) => {
+    const body = { token: await letterToken(w, merchant.userId, 'reset'), new_password: PASSWORD };
+    return w.call('POST', '/v1/auth/password/reset', { body, headers });
+  };
+  const login = async (email: string): Promise<string> =>
+    (await w.call('POST', '/v1/auth/login', { body: { email, password: PASSWORD } })).body.token;
+
+  beforeEach(async () => {
+    squatter = await w.merchant();
+    await w.db.run('DELETE FROM mails' as never);
+  });
+
+  it('gives it to the reader of the address, and nothing of who made it keeps power', async () => {
+    const shop = await openShop(squatter);
+    const google = await linkTo(squatter);
+    const answer = await reset(squatter);
+    expect(answer.status).toBe(200);
+    expect(answer.body.detail).toContain('2 keys, 1 webhook endpoints, 1 linked providers, 1 payout wallets');
+    for (const key of [squatter.key, squatter.sandboxKey, squatter.token]) expect((await me(key)).status).toBe(401);
+    expect((await google.signIn()).outcome).toEqual({ error: 'account_not_found' });
+    await expectSalesEnded(shop);
+    const token = await login(squatter.email);
+    expect((await me(token)).body).toMatchObject({
+      user_id: squatter.userId,
+      email_verified: true,
+      wallet_address: null,
+      auth_providers: [],
+    });
+    const { body: hooks } = await w.call('GET', '/v1/webhooks/endpoints', { key: token });
+    expect(hooks.items).toMatchObject([{ status: 'disabled', disabled_reason: 'account_claimed' }]);
+    const { body: kept } = await w.call('GET', `/v1/products/${shop.product.product_id}`, { key: token });
+    expect([kept.name, 'payout_wallet' in kept, 'success_url' in kept]).toEqual(['Weather API', false, false]);
+    await w.post();
+    const letters = (await w.posted()).taken.filter(({ body }) => body.to[0] === squatter.email);
+    expect(letters.map(({ body }) => body.subject)).toEqual(['Your address is proven, and your account is secured']);
+    expect(letters[0]!.body.text).toContain('API keys: 2. Webhook endpoints: 1. Linked sign-in providers: 1. Payout wallets: 1.');
+  });
+
+  it('leaves the owner a shop that sells again as soon as they name a wallet', async () => {
+    const { product } = await openShop(squatter);
+    const { confirmed } = await w.purchase(product, await w.chain.wallet());
+    expect((await reset(squatter)).status).toBe(200);
+    const token = await login(squatter.email);
+    expect((await w.call('GET', `/v1/payments/${confirmed.payment.payment_id}`, { key: token })).body.status).toBe('CONFIRMED');
+    const { address } = await w.chain.wallet(0n);
+    const change = { key: token, body: { payout_wallet: address } };
+    expect((await w.call('PATCH', `/v1/products/${product.product_id}`, change)).status).toBe(200);
+    expect((await w.connect(product)).recipient).toBe(address);
+  });
+
+  it('gives nobody a shop that has sold and that its maker opens by another way: the address may be misspelled', async () => {
+    const { product } = await openShop(squatter);
+    await w.purchase(product, await w.chain.wallet());
+    const google = await linkTo(squatter);
+    const answer = await reset(squatter);
+    expect([answer.status, answer.body.meta]).toEqual([409, { reason: 'email_unverified' }]);
+    for (const key of [squatter.key, squatter.token]) expect((await me(key)).status).toBe(200);
+    expect((await google.signIn()).outcome).toHaveProperty('token');
+    expect((await w.connect(product)).recipient).toBe(squatter.wallet.address);
+  });
+
+  it('takes nothing from an account whose address was proven before', async () => {
+    const { product } = await openShop(squatter);
+    const verify = { body: { token: await letterToken(w, squatter.userId, 'verify') } };
+    expect((await w.call('POST', '/v1/account/email/verify', verify)).status).toBe(200);
+    const answer = await reset(squatter);
+    expect([answer.status, answer.body.detail]).toEqual([200, 'The password is set, and every session has ended. Sign in with it.']);
+    expect([(await me(squatter.key)).status, (await me(squatter.token)).status]).toEqual([200, 401]);
+    expect((await w.connect(product)).recipient).toBe(squatter.wallet.address);
+  });
+
+  it('leaves no key that was made at the same moment', async () => {
+    for (let round = 0; round < 5; round++) {
+      const one = await w.merchant();
+      const make = () => w.call('POST', '/v1/keys', { key: one.token, body: { name: 'late', sandbox_mode: false } });
+      const [answer, ...made] = await Promise.all([reset(one), make(), make(), make()]);
+      expect(answer.status).toBe(200);
+      for (const { status, body } of made) if (status === 201) expect((await me(body.raw_key)).status).toBe(401);
+    }
+  });
+
+  it('is answered again byte for byte under its key, and the letter is one', async () => {
+    const headers = idem();
+    const body = { token: await letterToken(w, squatter.userId, 'reset'), new_password: PASSWORD };
+    const [one, two] = [0, 1].map(() => () => w.call('POST', '/v1/auth/password/reset', { body, headers }));
+    const first = await one!();
+    expect([first.status, (await two!()).body]).toEqual([200, first.body]);
+    expect(await rowsOf('SELECT letter FROM mails WHERE account_id = ?', squatter.userId)).toEqual([{ letter: 'account_claimed' }]);
+  });
+});
+
+describe('an account that a provider gives to the owner of its address', () => {
+  it('has no sale under way that would still pay who made it, and its owner is told what ended', async () => {
+    const squatter = await w.merchant();
+    const shop = await openShop(squatter);
+    const { browser, ada } = await openBrowser(w, 'github');
+    await browser.is({ ...ada, email: squatter.email });
+    expect((await browser.signIn()).outcome).toHaveProperty('token');
+    await expectSalesEnded(shop);
+    await w.post();
+    expect((await w.posted()).taken.at(-1)!.body).toMatchObject({ to: [squatter.email], subject: expect.stringContaining('secured') });
+  });
+});
+
+describe('the identity of a deleted account', () => {
+  it('opens no second account, whatever address the provider names by then, and only a keyed hash of it is kept', async () => {
+    const { browser, ada } = await openBrowser(w, 'google');
+    const { outcome } = await browser.signIn({ mode: 'register' });
+    const { user_id } = (await me(outcome.token!)).body;
+    expect((await w.call('DELETE', '/v1/account/account', { key: outcome.token! })).status).toBe(200);
+    await w.sweepAlone('erasures');
+    await w.sweepAlone('erasures');
+    for (const email of [ada.email, somebody().email]) {
+      await browser.is({ ...ada, email });
+      for (const mode of ['register', 'login']) expect((await browser.signIn({ mode })).outcome).toEqual({ error: 'account_deleted' });
+    }
+    const rows = await rowsOf('SELECT * FROM sign_in_identities WHERE account_id = ?', user_id);
+    expect(rows).toMatchObject([{ provider: 'google', subject: expect.stringMatching(/^lock:[0-9a-f]{64}$/), email: null }]);
+    expect(await rowsOf('SELECT erased_at IS NOT NULL AS done FROM accounts WHERE id = ?', user_id)).toEqual([{ done: 1 }]);
+    const other = await w.merchant();
+    expect((await browser.signIn({}, { key: other.token })).outcome).toEqual({ error: 'identity_in_use' });
+  });
+});

@@ -1,0 +1,167 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { letTimeRun, setTime } from '../../world/clock.ts';
+import { testEnv } from '../../world/env.ts';
+import { OAuthBrowser, openBrowser, type Somebody, somebody } from '../../world/oauth.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const w = new World();
+const me = async (token: string) => (await w.call('GET', '/v1/account/me', { key: token })).body;
+const verify = (merchant: Merchant) =>
+  testEnv.DB.prepare('UPDATE accounts SET email_verified = 1 WHERE id = ?').bind(merchant.userId).run();
+
+describe.each(['google', 'github'])('signing in with %s', (provider) => {
+  let browser: OAuthBrowser;
+  let ada: Somebody;
+  beforeEach(async () => {
+    ({ browser, ada } = await openBrowser(w, provider));
+  });
+
+  it('makes an account the first time where that is asked for, and opens the same one from then on', async () => {
+    expect((await browser.signIn()).outcome).toEqual({ error: 'account_not_found' });
+    const { page, outcome } = await browser.register();
+    expect(page).toBe('/dashboard');
+    const account = await me(outcome.token!);
+    expect(account).toMatchObject({
+      email: ada.email,
+      display_name: 'Somebody',
+      email_verified: true,
+      has_password: false,
+      auth_providers: [provider],
+      tier: 'free',
+    });
+    for (const mode of ['login', 'register'])
+      expect((await me((await browser.signIn({ mode })).outcome.token!)).user_id).toBe(account.user_id);
+  });
+
+  it('counts as a fresh sign-in, which makes live keys', async () => {
+    const { outcome } = await browser.register();
+    const { status } = await w.call('POST', '/v1/keys', { key: outcome.token!, body: { name: 'server' } });
+    expect(status).toBe(201);
+  });
+
+  it('is of the person, whatever their address is by now', async () => {
+    const first = await me((await browser.register()).outcome.token!);
+    const victim = await w.merchant('free');
+    await verify(victim);
+    await browser.is({ ...ada, email: victim.email });
+    const again = await me((await browser.signIn()).outcome.token!);
+    expect([again.user_id, again.email]).toEqual([first.user_id, ada.email]);
+    const { body } = await w.call('GET', '/v1/account/identities', { key: (await browser.signIn()).outcome.token! });
+    expect(body.items).toMatchObject([{ provider, email: victim.email }]);
+  });
+
+  it('joins an account whose address both sides have proof of', async () => {
+    const merchant = await w.merchant('free');
+    await verify(merchant);
+    await browser.is({ ...ada, email: merchant.email.toUpperCase() });
+    const { outcome } = await browser.signIn();
+    expect(await me(outcome.token!)).toMatchObject({ user_id: merchant.userId, has_password: true, auth_providers: [provider] });
+    expect((await w.call('GET', '/v1/account/me', { key: merchant.key })).status).toBe(200);
+  });
+
+  it('goes on to the page that was asked for', async () => {
+    const { page } = await browser.signIn({ mode: 'register', next: '/dashboard/keys?tab=live', surface: 'checkout' });
+    expect(page).toBe('/dashboard/keys?tab=live');
+  });
+
+  it('says what came in the way: the person, the account or the provider', async () => {
+    await browser.lies({ error: 'access_denied' });
+    expect((await browser.register()).outcome).toEqual({ error: 'access_denied' });
+    await browser.lies({ error: 'server_error' });
+    expect((await browser.register()).outcome).toEqual({ error: 'provider_unavailable' });
+    await browser.lies({ status: 500 });
+    expect((await browser.register()).outcome).toEqual({ error: 'provider_unavailable' });
+    await browser.lies({});
+    const { user_id } = await me((await browser.register()).outcome.token!);
+    await testEnv.DB.prepare("UPDATE accounts SET status = 'suspended' WHERE id = ?").bind(user_id).run();
+    expect((await browser.signIn()).outcome).toEqual({ error: 'account_suspended' });
+  });
+
+  it('is told of a deleted account, and its identity is erased with it', async () => {
+    const { outcome } = await browser.register();
+    expect((await w.call('DELETE', '/v1/account/account', { key: outcome.token! })).status).toBe(200);
+    const left = testEnv.DB.prepare('SELECT count(*) AS n FROM sign_in_identities WHERE subject = ? AND provider = ?');
+    expect(await left.bind(ada.subject, provider).first('n')).toBe(0);
+    expect((await browser.signIn()).outcome).toEqual({ error: 'account_deleted' });
+    expect((await browser.register()).outcome).toEqual({ error: 'account_deleted' });
+  });
+
+  it('is linked to the account of a token, once, and taken away again', async () => {
+    const merchant = await w.merchant('free');
+    expect((await browser.signIn({}, { key: merchant.token })).outcome).toEqual({ linked: provider });
+    expect((await browser.signIn({}, { key: merchant.token })).outcome).toEqual({ linked: provider });
+    expect((await me((await browser.signIn()).outcome.token!)).user_id).toBe(merchant.userId);
+    const other = await w.merchant('free');
+    expect((await browser.signIn({}, { key: other.token })).outcome).toEqual({ error: 'identity_in_use' });
+    await browser.is(somebody());
+    expect((await browser.signIn({}, { key: merchant.token })).outcome).toEqual({ error: 'identity_in_use' });
+    const { body } = await w.call('GET', '/v1/account/identities', { key: merchant.token });
+    expect(body.items).toEqual([{ provider, email: ada.email, linked_at: expect.any(String) }]);
+    const unlink = () => w.call('DELETE', `/v1/account/identities/${provider}`, { key: merchant.token });
+    expect([(await unlink()).status, (await unlink()).status]).toEqual([204, 204]);
+    expect((await me(merchant.token)).auth_providers).toEqual([]);
+  });
+
+  it('stays where it is the last way in', async () => {
+    const { outcome } = await browser.register();
+    const { status, body } = await w.call('DELETE', `/v1/account/identities/${provider}`, { key: outcome.token! });
+    expect([status, body.code, body.meta.reason]).toEqual([409, 'state_conflict', 'last_way_in']);
+  });
+
+  it('is linked and unlinked by a person who has just signed in, and by no key', async () => {
+    const merchant = await w.merchant('free');
+    const start = `/v1/auth/oauth/${provider}/start`;
+    setTime(Date.now() + 16 * 60_000);
+    const old = [
+      await w.call('GET', start, { key: merchant.token }),
+      await w.call('DELETE', `/v1/account/identities/${provider}`, { key: merchant.token }),
+    ];
+    letTimeRun();
+    for (const { status, body } of old) expect([status, body.meta.reason]).toEqual([403, 'sign_in_required']);
+    const asKey = await w.call('GET', start, { headers: { Authorization: `Bearer ${merchant.key}` } });
+    expect([asKey.status, asKey.body.meta.reason]).toEqual([403, 'token_required']);
+    expect((await w.call('GET', start, { key: 'garbage' })).status).toBe(401);
+  });
+
+  it('makes one account where two browsers of a person come back at once', async () => {
+    const browsers = Array.from({ length: 4 }, () => new OAuthBrowser(w, provider));
+    const paths = await Promise.all(browsers.map(async (one) => one.consent(await one.start({ mode: 'register' }))));
+    const answers = await Promise.all(browsers.map((one, i) => one.back(paths[i]!)));
+    const tokens = answers.map(({ headers }) => headers.get('Location')!.split('#token=')[1]!);
+    const accounts = await Promise.all(tokens.map(async (token) => (await me(token)).user_id));
+    expect(new Set(accounts).size).toBe(1);
+  });
+});
+
+describe('the providers', () => {
+  it('are listed with what they lack, and one that lacks something is 503, one that is none 404', async () => {
+    const env = { ...w.env, GITHUB_CLIENT_SECRET: '' };
+    const { body } = await w.call('GET', '/v1/auth/oauth/providers', { env });
+    expect(body.providers).toEqual([
+      { provider: 'google', configured: true, callback_url: 'https://svc.test/v1/auth/oauth/google/callback', missing: [] },
+      {
+        provider: 'github',
+        configured: false,
+        callback_url: 'https://svc.test/v1/auth/oauth/github/callback',
+        missing: ['GITHUB_CLIENT_SECRET'],
+      },
+    ]);
+    for (const step of ['start', 'callback']) {
+      const lacking = await w.call('GET', `/v1/auth/oauth/github/${step}`, { env });
+      expect([lacking.status, lacking.body.code, lacking.body.meta.missing]).toEqual([
+        503,
+        'oauth_not_configured',
+        ['GITHUB_CLIENT_SECRET'],
+      ]);
+      expect((await w.call('GET', `/v1/auth/oauth/facebook/${step}`)).status).toBe(404);
+    }
+    const merchant = await w.merchant('free');
+    expect((await w.call('DELETE', '/v1/account/identities/facebook', { key: merchant.token })).status).toBe(404);
+  });
+
+  it('may be away when a sign-in begins: 503, to be tried again', async () => {
+    const env = { ...w.env, GOOGLE_ISSUER: `${testEnv.TEST_OUTSIDE_URL}/nothing-here` };
+    const { status, body } = await w.call('GET', '/v1/auth/oauth/google/start', { env });
+    expect([status, body.code]).toEqual([503, 'temporarily_unavailable']);
+  });
+});

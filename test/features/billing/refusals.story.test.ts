@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { testEnv } from '../../world/env.ts';
+import { withFaults } from '../../world/faults.ts';
+import { billing, TestProcessor } from '../../world/processor.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+describe('what the payment processor refuses', () => {
+  const w = new World();
+  const stripe = new TestProcessor(w);
+  const call = (what: string, merchant: Merchant, { body, env }: { body?: object; env?: typeof w.env } = {}) =>
+    w.call('POST', `/v1/billing/${what}/processor`, { key: merchant.token, ...(body ? { body } : {}), ...(env ? { env } : {}) });
+  const customerOf = (merchant: Merchant) =>
+    testEnv.DB.prepare('SELECT customer_id FROM billing_customers WHERE account_id = ?').bind(merchant.userId).first<string>('customer_id');
+  const subscribed = async (): Promise<Merchant & { customer: string }> => {
+    const merchant = await w.merchant('free');
+    const { events, customer } = await stripe.buy(merchant, 'starter');
+    for (const event of events) await stripe.deliver(event);
+    return { ...merchant, customer };
+  };
+  const CALLS = [
+    ['checkout', { plan: 'growth' }],
+    ['portal', undefined],
+    ['refresh', undefined],
+  ] as const;
+
+  it.each(CALLS)(
+    'at %s for a wrong key is told as a deployment that takes no cards, and for no answer as one that may be asked again',
+    async (what, body) => {
+      const merchant = await subscribed();
+      for (const status of [401, 403]) {
+        await stripe.fault(1, status);
+        const refused = await call(what, merchant, { body });
+        expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([503, 'billing_not_configured', 'key_refused']);
+        expect([refused.body.retryable, refused.headers.has('Retry-After')]).toEqual([false, false]);
+      }
+      for (const [times, status] of [
+        [2, 500],
+        [1, 429],
+        [2, 409],
+      ] as const) {
+        await stripe.fault(times, status);
+        const away = await call(what, merchant, { body });
+        expect([status, away.status, away.body.code, away.headers.get('Retry-After')]).toEqual([
+          status,
+          503,
+          'temporarily_unavailable',
+          '5',
+        ]);
+      }
+      await stripe.fault(1, 400);
+      // Every call of a test world refuses a 500, with its body.
+      await expect(call(what, merchant, { body })).rejects.toThrow(/"internal_error".*"retryable":false/);
+      expect((await call(what, merchant, { body })).status).toBe(200);
+    },
+  );
+
+  it('as a price it does not have is a fault of the deployment, not one that passes', async () => {
+    const merchant = await w.merchant('free');
+    const { status, body } = await call('checkout', merchant, {
+      body: { plan: 'scale' },
+      env: { ...w.env, PROCESSOR_PRICE_SCALE: 'price_of_nothing' },
+    });
+    expect([status, body.code, body.meta.reason]).toEqual([503, 'billing_not_configured', 'price_unknown']);
+  });
+
+  it('as a customer that was deleted there is made anew by the next checkout, and gives no plan until then', async () => {
+    const merchant = await subscribed();
+    await stripe.deleteCustomer(merchant.customer);
+    const portal = await call('portal', merchant);
+    expect([portal.status, portal.body.code, portal.body.meta.reason]).toEqual([409, 'state_conflict', 'no_customer']);
+    expect((await call('refresh', merchant)).body).toMatchObject({ plan: 'free' });
+    const answers = await Promise.all([1, 2].map(() => call('checkout', merchant, { body: { plan: 'starter' } })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await customerOf(merchant)).not.toBe(merchant.customer);
+    const { events } = await stripe.buy(merchant, 'starter');
+    for (const event of events) await stripe.deliver(event);
+    expect(await billing(w, merchant)).toMatchObject({ plan: 'starter', status: 'active' });
+  });
+
+  it('as a customer it never had gives no plan, and is made anew too', async () => {
+    const merchant = await subscribed();
+    await stripe.forget(merchant.customer);
+    expect((await call('refresh', merchant)).body).toMatchObject({ plan: 'free', status: 'none' });
+    expect((await call('checkout', merchant, { body: { plan: 'starter' } })).status).toBe(200);
+    expect(await customerOf(merchant)).not.toBe(merchant.customer);
+  });
+
+  it('makes no second customer of an account where the first was made and never stored, however long after', async () => {
+    const merchant = await w.merchant('free');
+    const made = async () =>
+      (await stripe.requests()).filter(
+        ({ method, path, form }) => method === 'POST' && path === '/customers' && form['metadata[account_id]'] === merchant.userId,
+      );
+    const before = (await made()).length;
+    const { env } = withFaults(w.env, { before: ({ kind }) => kind === 'write' });
+    const crashed = await call('checkout', merchant, { body: { plan: 'starter' }, env });
+    expect(crashed.status).toBe(503);
+    expect([(await made()).length - before, await customerOf(merchant)]).toEqual([1, null]);
+    await stripe.forget();
+    expect((await call('checkout', merchant, { body: { plan: 'starter' } })).status).toBe(200);
+    expect((await made()).length - before).toBe(1);
+  });
+
+  it('as our key is told by the health of the service', async () => {
+    const health = async (env = w.env) => (await w.call('GET', '/health', { env })).body;
+    expect((await health()).checks.processor).toBe('ok');
+    expect(await health({ ...w.env, PROCESSOR_API_KEY: 'sk_live_refused' })).toMatchObject({
+      status: 'degraded',
+      checks: { processor: 'failing' },
+    });
+  });
+
+  describe('of what the processor itself sends', () => {
+    const MEGABYTE = 1_048_576;
+    const eventOf = (padding: number) =>
+      JSON.stringify({
+        id: 'evt_padded',
+        object: 'event',
+        type: 'unknown.type',
+        created: 1,
+        data: { object: {} },
+        padding: 'x'.repeat(padding),
+      });
+    const send = async (body: string, headers: Record<string, string> = {}) =>
+      w.call('POST', '/v1/billing/webhooks/processor', {
+        raw: body,
+        headers: { 'Stripe-Signature': await stripe.sign({ body }), ...headers },
+      });
+
+    it('a body above a megabyte is 413, and one just below it is taken', async () => {
+      const { status, body } = await send(eventOf(MEGABYTE));
+      expect([status, body.code]).toEqual([413, 'payload_too_large']);
+      expect((await send(eventOf(MEGABYTE - 200))).body).toEqual({ received: true, duplicate: false });
+    });
+
+    it('a body of another type than JSON is 415, signed or not', async () => {
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+        const { status, body } = await send(eventOf(1), { 'Content-Type': type });
+        expect([type, status, body.code]).toEqual([type, 415, 'unsupported_media_type']);
+      }
+    });
+  });
+});

@@ -1,0 +1,144 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
+import { newCtx } from '#platform/context.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const DAY = 86_400_000;
+
+describe('a checkout begun anew before anything was signed', () => {
+  const w = new World();
+  let merchant: Merchant;
+  let product: { slug: string; product_id: string };
+  beforeAll(async () => {
+    merchant = await w.merchant();
+    product = await w.product(merchant, {
+      price: { asset: 'USDC', amount: '15' },
+      accepted_assets: ['USDC', 'SOL'],
+      access_period_days: 30,
+    });
+  });
+  const view = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
+  const replace = (id: string, input: Record<string, unknown> = {}, slug = product.slug, headers: Record<string, string> = {}) =>
+    w.call('POST', `/v1/products/p/${slug}/connect`, { body: { replaces_payment_id: id, ...input }, headers });
+  const patch = (body: object) => w.call('PATCH', `/v1/products/${product.product_id}`, { key: merchant.key, body });
+
+  it('goes on in another asset at once, for the same buyer and the same purchase', async () => {
+    const first = await w.connect(product, { asset: 'USDC', customer_ref: 'customer-1', email: 'ada@example.com', locale: 'de' });
+    const { status, body: second } = await replace(first.payment_id, { asset: 'SOL' });
+    expect(status).toBe(200);
+    expect(second).toMatchObject({ status: 'PENDING_SIGNATURE', price: { asset: 'SOL', amount: '0.1' } });
+    expect([second.payment_id, second.memo, second.references[0]]).not.toContain(first.payment_id);
+    expect(second.memo).not.toBe(first.memo);
+    expect(await view(first.payment_id)).toMatchObject({ status: 'FAILED', failure_code: 'replaced', poll_after_ms: null });
+    expect(await w.eventTypes(first.payment_id)).toEqual(['payment.created', 'payment.failed']);
+    expect(await w.eventTypes(second.payment_id)).toEqual(['payment.created']);
+    expect(await view(second.payment_id)).toMatchObject({ customer_ref: 'customer-1', price_quote: { rate: expect.any(String) } });
+
+    const buyer = await w.chain.wallet();
+    const { body } = await w.confirm(second.payment_id, await w.chain.paySol(buyer, second));
+    expect(body.payment.status).toBe('CONFIRMED');
+    const held = await w.call('GET', '/v1/memberships/lookup?customer_ref=customer-1', { key: merchant.key });
+    expect(held.body.customer).toMatchObject({ customer_ref: 'customer-1', email: 'ada@example.com' });
+  });
+
+  it('keeps the price and the terms that it was begun at, there and back, with its time anew', async () => {
+    const first = await w.connect(product, { asset: 'USDC' });
+    await w.env.DB.prepare('UPDATE payments SET expires_at = expires_at - 600000 WHERE id = ?').bind(first.payment_id).run();
+    const inSol = (await replace(first.payment_id, { asset: 'SOL' })).body;
+    await patch({ price: { asset: 'USDC', amount: '99' }, access_period_days: 7, name: 'Dearer' });
+    const back = (await replace(inSol.payment_id, { asset: 'USDC' })).body;
+    expect(back.price).toEqual(first.price);
+    expect('price_quote' in back).toBe(false);
+    expect(Date.parse(back.expires_at) - Date.now()).toBeGreaterThan(14 * 60_000);
+    const { body } = await w.confirm(back.payment_id, await w.chain.pay(await w.chain.wallet(), back));
+    const receipt = await w.call('GET', `/v1/receipt/${body.receipt_id}`, { key: merchant.key });
+    expect(receipt.body.document.product_name).toBe('Weather API');
+    const bought = await w.call('GET', `/v1/memberships/lookup?payment_id=${back.payment_id}`, { key: merchant.key });
+    expect(Date.parse(bought.body.paid_through) - Date.now()).toBeGreaterThan(29 * DAY);
+    await patch({ price: { asset: 'USDC', amount: '15' }, access_period_days: 30, name: 'Weather API' });
+  });
+
+  it('leaves what comes for the old one to the merchant, and accepts it never by itself, however often it is named', async () => {
+    const first = await w.connect(product, { asset: 'USDC' });
+    const { body: second } = await replace(first.payment_id);
+    const buyer = await w.chain.wallet();
+    const signature = await w.chain.pay(buyer, first);
+    for (let times = 0; times < 2; times++) {
+      const answer = await w.confirm(first.payment_id, signature);
+      expect([answer.status, answer.body.code, answer.body.meta.reason]).toEqual([409, 'payment_failed', 'late']);
+    }
+    expect(await view(first.payment_id)).toMatchObject({ status: 'FAILED', unmatched: [{ reason: 'late', status: 'open' }] });
+    expect((await w.confirm(second.payment_id, await w.chain.pay(buyer, second))).body.payment.status).toBe('CONFIRMED');
+    const accepted = await w.call('POST', `/v1/payments/${first.payment_id}/accept-unmatched`, {
+      key: merchant.key,
+      body: { tx_signature: signature },
+    });
+    expect(accepted.body).toMatchObject({ status: 'CONFIRMED', recovers_payment_id: first.payment_id });
+  });
+
+  it('is found to be replaced a month later too, from what is left of it', async () => {
+    const first = await w.connect(product, { asset: 'USDC' });
+    await replace(first.payment_id);
+    await w.deliver();
+    const signature = await w.chain.pay(await w.chain.wallet(), first);
+    await w.env.DB.prepare('UPDATE payments SET expires_at = expires_at - ? WHERE id = ?')
+      .bind(31 * DAY, first.payment_id)
+      .run();
+    await sweepEndedSessions(newCtx(w.env, { requestId: 'req_replaced', now: Date.now(), defer: () => {} }));
+    const rows = w.env.DB.prepare('SELECT id FROM payments WHERE id = ?').bind(first.payment_id);
+    expect((await rows.all()).results).toEqual([]);
+    expect(await view(first.payment_id)).toMatchObject({ status: 'FAILED', failure_code: 'replaced' });
+    await w.confirm(first.payment_id, signature);
+    expect(await view(first.payment_id)).toMatchObject({ status: 'FAILED', failure_code: 'replaced', unmatched: [{ reason: 'late' }] });
+  });
+
+  it('is refused once a transaction of it is known, and nothing changes', async () => {
+    const buyer = await w.chain.wallet();
+    const first = await w.connect(product, { asset: 'USDC', wallet_address: buyer.address });
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    const transaction = await w.chain.sign(buyer, first.transaction);
+    await w.call('POST', `/v1/payments/${first.payment_id}/transaction`, { body: { transaction } });
+    const before = await view(first.payment_id);
+    const { status, body } = await replace(first.payment_id, { asset: 'SOL' });
+    expect([status, body.code, body.meta.reason, body.retryable]).toEqual([409, 'state_conflict', 'in_flight', true]);
+    expect(await view(first.payment_id)).toEqual(before);
+
+    const paid = await w.purchase(product, buyer);
+    expect((await replace(paid.payment.payment_id)).body).toMatchObject({ code: 'state_conflict', meta: { reason: 'confirmed' } });
+  });
+
+  it('is one payment for one payment: again, of another product and of none it is refused, and a repeated call is answered the same', async () => {
+    const first = await w.connect(product, { asset: 'USDC' });
+    const other = await w.product(merchant);
+    expect((await replace(first.payment_id, {}, other.slug)).status).toBe(404);
+    expect((await replace(crypto.randomUUID())).status).toBe(404);
+    const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    const { body } = await replace(first.payment_id, { asset: 'SOL' }, product.slug, headers);
+    expect((await replace(first.payment_id, { asset: 'SOL' }, product.slug, headers)).body).toEqual(body);
+    expect((await replace(first.payment_id)).body.code).toBe('payment_failed');
+    expect((await replace(body.payment_id, { asset: 'USDC' })).status).toBe(200);
+  });
+
+  it('takes the session of the shop and its hand-off along', async () => {
+    const opened = await w.call('POST', '/v1/access/payment-sessions', {
+      key: merchant.key,
+      headers: { 'Idempotency-Key': crypto.randomUUID() },
+      body: { product_id: product.product_id, customer_ref: 'customer-2', metadata: { order: '7' } },
+    });
+    const session = opened.body.payment_session_id as string;
+    const first = await w.connect(product, { payment_session_id: session });
+    const second = (await replace(first.payment_id, { asset: 'SOL' })).body;
+    expect((await w.connect(product, { payment_session_id: session })).payment_id).toBe(second.payment_id);
+    expect(await view(second.payment_id)).toMatchObject({ customer_ref: 'customer-2', metadata: { order: '7' } });
+
+    const handed = await w.call('POST', `/v1/products/${product.product_id}/handoffs`, {
+      key: merchant.key,
+      body: { customer_ref: 'customer-3' },
+    });
+    const connect = () => w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { handoff_token: handed.body.handoff_token } });
+    const begun = (await connect()).body;
+    const moved = (await replace(begun.payment_id)).body;
+    expect((await connect()).body).toMatchObject({ code: 'handoff_expired', meta: { payment_id: moved.payment_id } });
+    expect(await view(moved.payment_id)).toMatchObject({ customer_ref: 'customer-3' });
+  });
+});

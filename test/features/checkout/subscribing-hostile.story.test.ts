@@ -1,0 +1,95 @@
+import { generateKeyPairSigner } from '@solana/kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { confirmSubscription, connectTo, SubscriptionBuyer, subscribeElsewhere, sweepThrough } from '../../world/subscription-buyer.ts';
+import { SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
+
+const w = subscriptionWorld();
+afterAll(endSkips);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+const reasonOf = ({ status, body }: Body) => [status, body.code, body.meta?.reason];
+
+describe('a step that is sent back', () => {
+  let shop: SubscriptionShop;
+  beforeAll(async () => {
+    shop = await SubscriptionShop.openPublished(w);
+  });
+
+  it('is refused where it is another wallet’s, of another plan, or does anything else; nothing is broadcast', async () => {
+    const [buyer, other] = [
+      await SubscriptionBuyer.connect(shop),
+      await SubscriptionBuyer.connect(await SubscriptionShop.openPublished(w)),
+    ];
+    const theirs = other.bill.subscription.steps[0].transaction;
+    const foreign = await w.call('POST', `/v1/payments/${buyer.id}/transaction`, {
+      body: { transaction: await w.chain.sign(other.wallet, theirs) },
+    });
+    expect(reasonOf(foreign)).toEqual([422, 'payment_mismatch', 'foreign_wallet']);
+    const plain = await SubscriptionShop.openPublished(w);
+    const oneOff = await w.product(plain.merchant, { product_type: 'link' });
+    const { transaction } = await w.connect(oneOff, { wallet_address: buyer.wallet.address });
+    expect(reasonOf(await buyer.send(transaction))[2]).toBe('foreign_instruction');
+    expect(reasonOf(await buyer.confirm())).toEqual([200, undefined, undefined]);
+    expect(await buyer.read()).toMatchObject({
+      status: 'PENDING_SIGNATURE',
+      subscription: { steps: [{ kind: 'approve' }, { kind: 'subscribe' }] },
+    });
+  });
+
+  it('is harmless twice, and no transfer can be asked for instead', async () => {
+    const buyer = await SubscriptionBuyer.connect(shop);
+    const { transaction } = buyer.bill.subscription.steps[0];
+    const [first, second] = [await buyer.send(transaction), await buyer.send(transaction)];
+    expect([first.status, second.status, second.body.tx_signature]).toEqual([200, 200, first.body.tx_signature]);
+    const asked = await w.call('POST', `/v1/pay/${buyer.id}/solana-pay`, { body: { account: buyer.wallet.address } });
+    expect(reasonOf(asked)).toEqual([409, 'state_conflict', 'subscription']);
+  });
+
+  it('is not prepared for a wallet that cannot pay the network, which the checkout says', async () => {
+    const { address } = await generateKeyPairSigner();
+    const { status, body } = await connectTo(shop, { wallet_address: address });
+    expect([status, body.subscription]).toMatchObject([200, { steps: [], problem: 'refused' }]);
+  });
+});
+
+describe('whose purchase a subscription is', () => {
+  let shop: SubscriptionShop;
+  beforeAll(async () => {
+    shop = await SubscriptionShop.openPublished(w);
+  });
+
+  it('is that of a reference whose session the wallet signed in, or subscribed during where no other session waits', async () => {
+    const signed = await SubscriptionBuyer.connect(shop, { customer_ref: 'ref-1' });
+    await signed.signAll();
+    expect((await signed.confirm()).body.payment.status).toBe('CONFIRMED');
+    const elsewhere = await SubscriptionBuyer.connect(shop, { customer_ref: 'ref-2' });
+    await subscribeElsewhere(shop, elsewhere.wallet);
+    expect((await elsewhere.confirm()).body.payment.status).toBe('CONFIRMED');
+  });
+
+  it('is not that of a reference which came after the wallet had subscribed', async () => {
+    const wallet = await w.chain.wallet();
+    await subscribeElsewhere(shop, wallet);
+    await skipTime(w.chain, 120);
+    const late = (await connectTo(shop, { wallet_address: wallet.address, customer_ref: 'ref-3' })).body;
+    const { body } = await confirmSubscription(w, late.payment_id);
+    expect(body.payment.status).toBe('PENDING_SIGNATURE');
+    const own = (await connectTo(shop, { wallet_address: wallet.address })).body;
+    expect(own.subscription.steps).toEqual([]);
+    const told = await confirmSubscription(w, own.payment_id);
+    expect(told.body.payment.status).toBe('CONFIRMED');
+  });
+
+  it('is not that of a stranger who named its wallet and a reference of their own', async () => {
+    const victim = await SubscriptionBuyer.connect(shop);
+    const stranger = (await connectTo(shop, { wallet_address: victim.wallet.address, customer_ref: 'stranger' })).body;
+    await victim.signAll();
+    const tried = await confirmSubscription(w, stranger.payment_id);
+    expect(tried.body.payment.status).toBe('PENDING_SIGNATURE');
+    await sweepThrough(w);
+    expect((await victim.read()).status).toBe('CONFIRMED');
+    expect((await w.call('GET', `/v1/payments/${stranger.payment_id}`)).body.status).toBe('PENDING_SIGNATURE');
+  });
+});

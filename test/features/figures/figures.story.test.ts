@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { dateAt, plusDays } from '#core/days.ts';
+import { DAY } from '#core/time.ts';
+import { openShop, type Shop } from '../../world/agent.ts';
+import { expireNow } from '../../world/expire-now.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+describe('the figures of a merchant', () => {
+  const w = new World({ FEE_BPS: '100', FEE_WALLET: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' });
+  let ada: Merchant;
+  let product: { slug: string; product_id: string };
+  const today = dateAt(Date.now(), 'UTC');
+  const summary = async (key = ada.key): Promise<Body> => (await w.call('GET', '/v1/account/summary', { key })).body;
+  const analytics = async (query = '', key = ada.key): Promise<Body> =>
+    (await w.call('GET', `/v1/account/analytics${query}`, { key })).body;
+  const none = { gross: '0', net: '0', fee: '0', refunded: '0' };
+
+  beforeAll(async () => {
+    ada = await w.merchant();
+    product = await w.product(ada, { access_period_days: 5 });
+  });
+
+  it('are all zero before anything happened', async () => {
+    expect(await summary()).toMatchObject({
+      active_templates: 1,
+      paying_members: 0,
+      renewals_due: { count: 0, window_days: 7 },
+      open_support_threads: 0,
+      receipts_issued: 0,
+      confirmed_payments: 0,
+      totals: { USDC: none, SOL: none },
+    });
+    const { funnel, daily, webhooks, top_products, window } = await analytics();
+    expect(funnel).toEqual({ sessions: 0, pending: 0, confirmed: 0, failed: 0, expired: 0, conversion_rate: null });
+    expect([daily.length, daily.at(-1).date, webhooks, top_products]).toEqual([14, today, {}, []]);
+    expect(window).toEqual({ start: plusDays(today, -29), end: today, days: 30, timezone: 'UTC' });
+  });
+
+  const paid = { gross: '11', net: '10.9', fee: '0.1', refunded: '0' };
+  it('tell of a payment at once, and the same once it is folded', async () => {
+    const first = await w.connect(product);
+    // Twelve whole transfers to the merchant would be a fee that is owed; this one splits it.
+    await w.confirm(first.payment_id, await w.chain.pay(await w.chain.wallet(), first, { units: 11_000_000n }));
+    const ended = await w.connect(product);
+    await expireNow(w, ended.payment_id);
+    await w.connect(product);
+    const before = await summary();
+    expect(before).toMatchObject({ paying_members: 1, renewals_due: { count: 1 }, receipts_issued: 1, confirmed_payments: 1 });
+    const asked = await analytics('?daily_days=3');
+    await w.sweepAlone('figures');
+    expect({ ...(await summary()), as_of: '' }).toEqual({ ...before, as_of: '' });
+    const folded = await analytics('?daily_days=3');
+    expect({ ...folded, as_of: '' }).toEqual({ ...asked, as_of: '' });
+    expect(folded.funnel).toEqual({ sessions: 3, pending: 1, confirmed: 1, failed: 0, expired: 1, conversion_rate: 0.3333 });
+    expect(folded.members).toEqual({ new: 1, renewed: 0, expired: 0, active: 1 });
+    // The price is 5: what came beyond it counts, and a fee that is owed is not collected.
+    const sums = { gross: '11', net: '11', fee: '0', refunded: '0' };
+    expect(folded.totals).toEqual({ USDC: { ...sums, count: 1 }, SOL: { ...none, count: 0 } });
+    expect(folded.daily.at(-1)).toEqual({ date: today, sessions: 3, confirmed: 1, failed: 0, USDC: sums, SOL: none });
+    expect(folded.top_products).toEqual([{ product_id: product.product_id, name: 'Weather API', count: 1, USDC: sums, SOL: none }]);
+    expect(paid.gross).toBe(sums.gross);
+  });
+
+  it('are folded once, however often the sweep runs', async () => {
+    const before = await analytics();
+    for (let i = 0; i < 3; i++) await w.sweepAlone('figures');
+    expect({ ...(await analytics()), as_of: '' }).toEqual({ ...before, as_of: '' });
+  });
+
+  it('take a payment back that the chain dropped, on the day of the payment, and its money only', async () => {
+    const eve = await w.merchant();
+    const { payment } = await w.purchase(await w.product(eve), await w.chain.wallet());
+    const { body: stored } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: eve.key });
+    await w.sweepAlone('figures');
+    expect((await summary(eve.key)).totals.USDC.gross).toBe('5');
+    await tell(w, stored, 'payment.orphaned', { orphaned_at: new Date().toISOString() });
+    const { totals, confirmed_payments, receipts_issued } = await summary(eve.key);
+    expect([totals.USDC, confirmed_payments, receipts_issued]).toEqual([none, 0, 1]);
+    await w.sweepAlone('figures');
+    expect((await analytics('', eve.key)).daily.at(-1)).toMatchObject({ sessions: 1, confirmed: 1, USDC: none });
+    await tell(w, stored, 'payment.finalized', {}, { orphaned_at: new Date().toISOString() });
+    await w.sweepAlone('figures');
+    expect((await summary(eve.key)).totals.USDC.gross).toBe('5');
+  });
+
+  it('count what agents pay as money and as no checkout', async () => {
+    const shop: Shop = await openShop(w);
+    await shop.settle(await shop.pay());
+    const { funnel, totals, daily } = await analytics('', shop.merchant.key);
+    expect(funnel.sessions).toBe(0);
+    expect(totals.USDC.count).toBe(1);
+    expect([daily.at(-1).confirmed, daily.at(-1).USDC.gross]).toEqual([0, totals.USDC.gross]);
+  });
+
+  it('are those of one mode and one merchant', async () => {
+    expect((await summary(ada.sandboxKey)).confirmed_payments).toBe(0);
+    expect((await summary((await w.merchant()).key)).confirmed_payments).toBe(0);
+    expect((await w.call('GET', '/v1/account/summary?mode=sandbox', { key: ada.token })).body.confirmed_payments).toBe(0);
+    expect((await w.call('GET', '/v1/account/summary')).status).toBe(401);
+  });
+
+  it('are a table of the same days', async () => {
+    const { body, headers, status } = await w.call('GET', '/v1/account/analytics.csv?daily_days=3', { key: ada.key });
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    const { daily } = await analytics('?daily_days=3');
+    const sums = (day: Body) => ['USDC', 'SOL'].flatMap((asset) => ['gross', 'net', 'fee', 'refunded'].map((name) => day[asset][name]));
+    expect(body.split('\r\n')).toEqual([
+      'date,sessions,confirmed,failed,usdc_gross,usdc_net,usdc_fee,usdc_refunded,sol_gross,sol_net,sol_fee,sol_refunded',
+      ...daily.map((day: Body) => [day.date, day.sessions, day.confirmed, day.failed, ...sums(day)].join()),
+      '',
+    ]);
+  });
+
+  it.each([
+    ['window_days=2', 'window_days'],
+    ['window_days=91', 'window_days'],
+    ['daily_days=2', 'daily_days'],
+    ['daily_days=31', 'daily_days'],
+    ['start_date=2026-01-01', 'end_date'],
+    ['end_date=2026-01-01', 'start_date'],
+    ['start_date=2026-01-02&end_date=2026-01-01', 'end_date'],
+    ['start_date=2026-01-01&end_date=2026-04-01', 'start_date'],
+    ['start_date=2026-02-30&end_date=2026-03-01', 'start_date'],
+    ['start_date=yesterday&end_date=2026-03-01', 'start_date'],
+  ])('refuse the window %s', async (query, field) => {
+    for (const path of ['analytics', 'analytics.csv']) {
+      const { status, body } = await w.call('GET', `/v1/account/${path}?${query}`, { key: ada.key });
+      expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['query', field]]);
+    }
+  });
+
+  it('are those of the dates that are asked for, which win over a number of days; one day is a window too', async () => {
+    const { window, daily } = await analytics(`?start_date=${today}&end_date=${today}&window_days=90`);
+    expect([window, daily.length]).toEqual([{ start: today, end: today, days: 1, timezone: 'UTC' }, 1]);
+    expect((await analytics('?start_date=2026-01-01&end_date=2026-03-31&daily_days=30')).window.days).toBe(90);
+  });
+
+  it('are those of the days of the account’s own zone', async () => {
+    const eve = await w.merchant();
+    const shop = await w.product(eve);
+    await w.purchase(shop, await w.chain.wallet());
+    await w.sweepAlone('figures');
+    // As if it had been paid at 23:30 UTC of the day before: a quarter of an hour of another day in half of the world.
+    const yesterday = Date.parse(today) - DAY;
+    const [row] = (await w.env.DB.prepare('SELECT quarters, products FROM figure_days WHERE merchant_id = ?').bind(eve.userId).all<Body>())
+      .results;
+    const counts = Object.assign({}, ...Object.values(JSON.parse(row.quarters)));
+    await w.env.DB.batch([
+      w.env.DB.prepare('UPDATE figure_days SET day = ?, quarters = ? WHERE merchant_id = ?').bind(
+        yesterday,
+        JSON.stringify({ 94: counts }),
+        eve.userId,
+      ),
+      w.env.DB.prepare('UPDATE figure_quarters SET quarter = ? WHERE merchant_id = ?').bind(yesterday + 94 * 900_000, eve.userId),
+    ]);
+    for (const [timezone, date] of [
+      ['UTC', plusDays(today, -1)],
+      ['America/New_York', plusDays(today, -1)],
+      ['Asia/Kolkata', today],
+      ['Pacific/Auckland', today],
+    ] as const) {
+      await w.call('PATCH', '/v1/account/me', { key: eve.key, body: { timezone } });
+      const { daily, top_products } = await analytics(`?start_date=${date}&end_date=${date}`, eve.key);
+      expect([timezone, daily[0].USDC.gross, top_products[0]?.USDC.gross]).toEqual([timezone, '5', '5']);
+      for (const other of [plusDays(date, -1), plusDays(date, 1)]) {
+        const beside = await analytics(`?start_date=${other}&end_date=${other}`, eve.key);
+        expect([timezone, beside.daily[0].USDC.gross, beside.top_products]).toEqual([timezone, '0', []]);
+      }
+    }
+  });
+});
+
+/** An event of a payment as the watch over the chain would store it. */
+async function tell(w: World, stored: Body, type: string, change: object, previous?: object): Promise<void> {
+  const { results } = await w.env.DB.prepare('SELECT max(subject_version) + 1 AS version FROM events WHERE subject_id = ?')
+    .bind(stored.payment_id)
+    .all<{ version: number }>();
+  const version = results[0]!.version;
+  const row = await w.env.DB.prepare('SELECT merchant_id FROM payments WHERE id = ?')
+    .bind(stored.payment_id)
+    .first<{ merchant_id: string }>();
+  await w.env.DB.prepare(
+    `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, payment_id, request_id, created_at)
+      VALUES (?, ?, 1, 'payment', ?, ?, ?, ?, ?, 'req_test', ?)`,
+  )
+    .bind(
+      `evt_${crypto.randomUUID()}`,
+      row!.merchant_id,
+      stored.payment_id,
+      version,
+      type,
+      JSON.stringify({ object: { ...stored, ...change }, ...(previous ? { previous } : {}) }),
+      stored.payment_id,
+      Date.now(),
+    )
+    .run();
+}

@@ -1,0 +1,78 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testEnv } from '../../world/env.ts';
+import { SALES_PER_QUARTER, seedFigures } from '../../world/many-figures.ts';
+import { multiply } from '../../world/multiply.ts';
+import { rowsOf, withRowCount, worstOf } from '../../world/rows-read.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const { DB } = testEnv;
+/** So many rows tell of any window, however much was sold in it. */
+const ROWS_MAX = 400;
+
+describe('a merchant with a hundred thousand payments, and figures of a million', () => {
+  const w = new World();
+  let ada: Merchant;
+
+  beforeAll(async () => {
+    ada = await w.merchant();
+    const { payment } = await w.purchase(await w.product(ada, { access_period_days: 30 }), await w.chain.wallet());
+    await w.sweepAlone('figures');
+    await seedFigures(DB, payment.payment_id);
+  }, 60_000);
+
+  it.each(['summary', 'analytics?window_days=90&daily_days=30', 'analytics?window_days=3', 'analytics.csv?window_days=90&daily_days=30'])(
+    `reads at most ${ROWS_MAX} rows for %s, in every zone`,
+    async (path) => {
+      for (const timezone of ['UTC', 'Asia/Kolkata', 'Pacific/Auckland']) {
+        await w.call('PATCH', '/v1/account/me', { key: ada.key, body: { timezone } });
+        const { status } = await w.call('GET', `/v1/account/${path}`, { key: ada.key, rowsMax: ROWS_MAX });
+        expect(status).toBe(200);
+      }
+    },
+  );
+
+  it('is told the sums of those windows', async () => {
+    await w.call('PATCH', '/v1/account/me', { key: ada.key, body: { timezone: 'UTC' } });
+    const { body } = await w.call('GET', '/v1/account/analytics?window_days=90&daily_days=30', { key: ada.key });
+    expect(body.totals.USDC.gross).toBe(String(89 * 96 * SALES_PER_QUARTER * 5 + 5));
+    expect(body.daily.at(-2)).toMatchObject({ sessions: 96 * SALES_PER_QUARTER, USDC: { gross: String(96 * SALES_PER_QUARTER * 5) } });
+  });
+});
+
+describe('folding what was there before there were figures', () => {
+  /** A soak folds more than a hundred thousand. */
+  const SIZES = [500, 1500 * Number(testEnv.TEST_SOAK)];
+  /** Of the last page, which is seldom full. */
+  const SLACK = 1.1;
+
+  it(`reads and writes as much for the last of ${SIZES[1]} payments as for the first, and counts every one`, async () => {
+    const w = new World();
+    const ada = await w.merchant();
+    const { payment } = await w.purchase(await w.product(ada, { access_period_days: 30 }), await w.chain.wallet());
+    const tables = ['figure_days', 'figure_quarters', 'figure_totals', 'figure_cursors'];
+    let copied = 0;
+    let first: number | null = null;
+    for (const size of SIZES) {
+      await multiply(DB, 'payments', 'id', payment.payment_id, size - copied, {
+        id: `'fold-' || (${copied} + i)`,
+        nonce: `'fold-nonce-' || (${copied} + i)`,
+        reference: `'fold-reference-' || (${copied} + i)`,
+        tx_signature: `'fold-signature-' || (${copied} + i)`,
+        created_at: `payments.created_at - (${copied} + i) * 70000`,
+        confirmed_at: `payments.confirmed_at - (${copied} + i) * 70000`,
+      });
+      copied = size;
+      await DB.batch([
+        ...tables.map((table) => DB.prepare(`DELETE FROM ${table}`)),
+        DB.prepare("DELETE FROM payments WHERE id LIKE 'many-%'"),
+      ]);
+      const { env, readings } = withRowCount(w.env);
+      await w.sweepAlone('figures', env);
+      const rowsEach = rowsOf(readings) / (size + 1);
+      first ??= rowsEach;
+      expect(rowsEach, worstOf(readings)).toBeLessThan(first * SLACK);
+      const { body } = await w.call('GET', '/v1/account/summary', { key: ada.key });
+      expect([body.confirmed_payments, body.totals.USDC.gross]).toEqual([size + 1, String(5 * (size + 1))]);
+    }
+  });
+});

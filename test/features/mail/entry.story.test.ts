@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { mailConfig } from '../../world/mail.ts';
+import { MembersWorld } from '../../world/members.ts';
+
+describe('the letter of a buyer who bought access to a chat', () => {
+  const w = new MembersWorld(mailConfig());
+  const factsOf = async (paymentId: string): Promise<string> => {
+    const letter = await w.env.DB.prepare(
+      "SELECT facts FROM mails WHERE letter = 'buyer_receipt' AND json_extract(facts, '$.receipt_id') = (SELECT receipt_id FROM payments WHERE id = ?)",
+    )
+      .bind(paymentId)
+      .first<string>('facts');
+    return letter!;
+  };
+
+  it('says where they get in and what to do when nothing comes, and holds no invitation', async () => {
+    const ada = await w.merchant();
+    await w.claim(ada, 'telegram', '-5001');
+    const club = await w.club(ada, { provider: 'telegram', chat_id: '-5001' });
+    const { payment } = await w.join(club, '501', { input: { email: 'grace@example.com' } });
+    await w.settleDown();
+    const { delivery } = await w.member(ada, payment.payment_id);
+    expect(delivery.status).toBe('delivered');
+    const facts = await factsOf(payment.payment_id);
+    expect(JSON.parse(facts).platform).toBe('Telegram');
+    expect(facts).not.toContain(delivery.invite_url);
+    const plain = await w.purchase(await w.product(ada), await w.chain.wallet(), { email: 'henry@example.com' });
+    await w.deliver();
+    expect(JSON.parse(await factsOf(plain.payment.payment_id))).not.toHaveProperty('platform');
+  });
+});

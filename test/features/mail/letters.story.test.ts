@@ -1,0 +1,146 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { MailWorld, tokenIn } from '../../world/mail.ts';
+import type { CallOptions, Merchant } from '../../world/world.ts';
+
+const PASSWORD = 'correct horse battery';
+let callers = 0;
+/** Each from an address of its own: letters of one caller are counted. */
+const from = (): CallOptions => ({ headers: { 'CF-Connecting-IP': `198.51.100.${++callers}` } });
+
+describe('letters that prove an address', () => {
+  const w = new MailWorld();
+  let ada: Merchant;
+
+  const forgot = (email: string, options = from()) => w.call('POST', '/v1/auth/password/forgot', { body: { email }, ...options });
+  const reset = (token: string, password = 'battery staple 9') =>
+    w.call('POST', '/v1/auth/password/reset', { body: { token, new_password: password } });
+  const verify = (token: string) => w.call('POST', '/v1/account/email/verify', { body: { token }, ...from() });
+  const ask = (token = ada.token) => w.call('POST', '/v1/account/email/verification', { key: token, ...from() });
+  const lettersTo = async (email: string) => (await w.posted()).taken.filter(({ body }) => body.to[0] === email);
+  const me = async (token: string) => (await w.call('GET', '/v1/account/me', { key: token })).body;
+  const login = (email: string, password: string) => w.call('POST', '/v1/auth/login', { body: { email, password }, ...from() });
+
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+
+  it('verify the address with a link that works once, and only of a letter that was sent', async () => {
+    expect((await ask()).status).toBe(202);
+    await w.post();
+    const [letter] = await lettersTo(ada.email);
+    expect(letter).toMatchObject({ authorization: 'Bearer a-key-of-resend', body: { from: 'Svc <post@svc.test>' } });
+    expect(letter!.body.text).toContain('https://svc.test/verify-email#token=');
+    expect(letter!.body.html).toContain(tokenIn(letter));
+    const token = tokenIn(letter);
+    // Every other last character, those of which no encoder writes too.
+    for (const last of 'ABCDEFGHwxyz0189-_'.replace(token.at(-1)!, '')) expect((await verify(token.slice(0, -1) + last)).status).toBe(401);
+    expect((await me(ada.token)).email_verified).toBe(false);
+    expect((await verify(token)).status).toBe(200);
+    expect((await me(ada.token)).email_verified).toBe(true);
+    expect((await verify(token)).body).toMatchObject({ code: 'invalid_credentials' });
+    expect((await reset(token)).status).toBe(401);
+    expect((await ask()).body).toMatchObject({ code: 'state_conflict' });
+  });
+
+  it('set a new password once, end every session, and tell the owner of it', async () => {
+    expect((await forgot(ada.email.toUpperCase())).status).toBe(202);
+    await w.post();
+    const token = tokenIn((await lettersTo(ada.email)).at(-1));
+    expect((await reset(token, 'short')).body.code).toBe('password_too_short');
+    expect((await reset(token)).status).toBe(200);
+    expect((await reset(token)).status).toBe(401);
+    expect((await w.call('GET', '/v1/account/me', { key: ada.token })).status).toBe(401);
+    expect((await login(ada.email, PASSWORD)).status).toBe(401);
+    expect((await login(ada.email, 'battery staple 9')).status).toBe(200);
+    await w.post();
+    expect((await lettersTo(ada.email)).at(-1)!.body.subject).toBe('Your password was changed');
+  });
+
+  it('tell of a new password at most three times an hour: the address may be another person’s', async () => {
+    const eve = await w.merchant();
+    let password = PASSWORD;
+    for (let index = 0; index < 5; index++) {
+      const next = `battery staple ${index}`;
+      const { body: session } = await login(eve.email, password);
+      const change = { current_password: password, new_password: next };
+      expect((await w.call('PATCH', '/v1/account/me/security', { key: session.token, body: change, ...from() })).status).toBe(200);
+      password = next;
+    }
+    await w.post();
+    expect((await lettersTo(eve.email)).map(({ body }) => body.subject)).toEqual(Array(3).fill('Your password was changed'));
+  });
+
+  it('are answered alike for an address that no account has, and nothing is sent there', async () => {
+    const [known, unknown] = [await forgot((await w.merchant()).email), await forgot('stranger@example.com')];
+    expect([unknown.status, unknown.body]).toEqual([known.status, known.body]);
+    await w.post();
+    expect(await lettersTo('stranger@example.com')).toEqual([]);
+    // A stranger leaves nothing in the table.
+    expect(
+      (await w.rows()).filter(({ letter, account_id, status }) => letter === 'reset_password' && !account_id && status !== 'sent'),
+    ).toEqual([]);
+  });
+
+  it('are too old after their time', async () => {
+    const eve = await w.merchant();
+    await forgot(eve.email);
+    await w.post();
+    const token = tokenIn((await lettersTo(eve.email))[0]);
+    const [id, , mac] = token.split('.');
+    const old = await reset(`${id}.${(Date.now() - 1).toString(36)}.${mac}`);
+    expect([old.status, old.body.meta]).toEqual([401, { reason: 'expired' }]);
+    const forged = await reset(`${id}.${(Date.now() + 10 ** 9).toString(36)}.${mac}`);
+    expect([forged.status, forged.body.meta]).toEqual([401, {}]);
+  });
+
+  it('stop after three an hour to one address, without a word; and after ten of one caller with one', async () => {
+    const eve = await w.merchant();
+    for (let index = 0; index < 5; index++) expect((await forgot(eve.email)).status).toBe(202);
+    await w.post();
+    expect(await lettersTo(eve.email)).toHaveLength(3);
+    const caller = from();
+    const answers = [];
+    for (let index = 0; index < 11; index++) answers.push(await forgot(`caller-${index}@example.com`, caller));
+    expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(202), 429]);
+    expect(Number(answers.at(-1)!.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('are in the account’s language, and those it switched off are not sent', async () => {
+    const eve = await w.merchant();
+    const set = (body: object) => w.call('PATCH', '/v1/account/me', { key: eve.token, body });
+    expect((await set({ locale: 'de', notification_prefs: { webhooks: false } })).body.updated_fields).toEqual([
+      'locale',
+      'notification_prefs.webhooks',
+    ]);
+    expect(await me(eve.token)).toMatchObject({
+      locale: 'de',
+      notification_prefs: { webhooks: false, payouts: true, renewals: true, buyer_receipts: true, product_news: true },
+    });
+    expect((await set({ locale: 'xx' })).status).toBe(422);
+    expect((await set({ notification_prefs: { webhook: false } })).body.code).toBe('unknown_field');
+    await forgot(eve.email);
+    await w.post();
+    expect((await lettersTo(eve.email))[0]!.body.subject).toBe('Neues Passwort festlegen');
+  });
+
+  it('wait while the operator has switched mail off, and go out when it is on again', async () => {
+    const eve = await w.merchant();
+    await w.db.run("INSERT INTO switched_off (subject, since) VALUES ('mail', 0)" as never);
+    await forgot(eve.email);
+    await w.post();
+    expect(await lettersTo(eve.email)).toEqual([]);
+    await w.db.run("DELETE FROM switched_off WHERE subject = 'mail'" as never);
+    await w.sweepAlone('mails');
+    await w.post();
+    expect(await lettersTo(eve.email)).toHaveLength(1);
+  });
+
+  it('are not sent to an account that was deleted meanwhile, and nothing of it is kept', async () => {
+    const eve = await w.merchant();
+    await ask(eve.token);
+    expect((await w.call('DELETE', '/v1/account/account', { key: eve.token })).status).toBe(200);
+    await w.post();
+    expect(await lettersTo(eve.email)).toEqual([]);
+    expect(JSON.stringify(await w.rows())).not.toContain(eve.email);
+  });
+});

@@ -1,0 +1,258 @@
+import { address } from '@solana/kit';
+import { AuthorityType, getBurnInstruction, getCloseAccountInstruction, getSetAuthorityInstruction } from '@solana-program/token';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { base64url } from '#core/encoding.ts';
+import { channelOperatorsOf } from '#platform/chain/fee-payer.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
+import { USDC } from '../../world/chain.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { CHANNEL_KEYS, channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
+
+const PROGRAMS = [['older'], ['current']] as const;
+const DEPOSIT = 1_000_000n;
+const IN_PURSE = 4_000_000n;
+
+describe.each(PROGRAMS)('a channel of the %s program whose payer asks to close it behind our back', (generation) => {
+  const w = channelWorld();
+  const program = CHANNEL_PROGRAMS[generation];
+  beforeAll(() => fundChannels(w));
+  afterAll(endSkips);
+
+  const open = async (): Promise<LiveShop> => {
+    const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 86_400 } });
+    expect((await shop.authorize(await shop.pull({ deposit: DEPOSIT }))).status).toBe(200);
+    return shop;
+  };
+  const sweep = async (shop: LiveShop) => {
+    await shop.project();
+    await w.sweepAlone('meteredSessions');
+    await shop.project();
+  };
+  /** Pays by vouchers until one is refused. Answers what was acknowledged by then. */
+  const stream = async (shop: LiveShop, onPaid: (acknowledged: bigint) => void): Promise<bigint> => {
+    for (let acknowledged = 0n; ; ) {
+      const { status, body } = await shop.announce('3');
+      const voucher = shop.voucherOf(acknowledged + 3n);
+      const paid = status === 201 ? await shop.commit({ deliveryId: body.deliveryId, voucher }) : null;
+      if (paid?.status !== 200) return acknowledged;
+      acknowledged += 3n;
+      onPaid(acknowledged);
+    }
+  };
+
+  it('while vouchers stream, pays the highest one that was acknowledged', async () => {
+    const shop = await open();
+    await shop.project();
+    const some = Promise.withResolvers<void>();
+    const streaming = stream(shop, (acknowledged) => acknowledged >= 30n && some.resolve());
+    await some.promise;
+    await shop.requestClose();
+    await skipTime(w.chain, 60);
+    await sweep(shop);
+    const acknowledged = await streaming;
+    expect(acknowledged).toBeGreaterThanOrEqual(30n);
+    expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: acknowledged.toString() } });
+    expect(await w.chain.held(shop.wallet.address)).toBe(IN_PURSE + DEPOSIT - acknowledged);
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(acknowledged + 1n);
+  });
+
+  it('while the service is down for half the grace period, is sealed in time with the best voucher', async () => {
+    const shop = await open();
+    await shop.use(70n, 70n);
+    await shop.requestClose();
+    await shop.use(7n, 77n);
+    await skipTime(w.chain, 450);
+    await sweep(shop);
+    expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '77' } });
+    expect((await shop.payments()).map(({ units }) => units)).toEqual(['77']);
+  });
+
+  it('and no service is there until the grace period is over, pays what was settled before and says no more than that', async () => {
+    const shop = await open();
+    await shop.use(500n, 500n);
+    await skipTime(w.chain, 3_660);
+    await sweep(shop);
+    await shop.use(40n, 540n);
+    await shop.requestClose();
+    await skipTime(w.chain, 901);
+    await sweep(shop);
+    await sweep(shop);
+    expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '500' }, cumulative: { base_units: '540' } });
+    expect((await shop.payments()).map(({ units }) => units)).toEqual(['500']);
+    expect(await w.chain.held(shop.wallet.address)).toBe(IN_PURSE + DEPOSIT - 500n);
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(501n);
+  });
+
+  it('and ends it without us, is delivered no more: that nothing stands there is believed at the second look', async () => {
+    const shop = await open();
+    await shop.use(40n, 40n);
+    await shop.requestClose();
+    await skipTime(w.chain, 901);
+    await shop.sealAndDistribute();
+    expect(await shop.onChain()).toBe(generation === 'older' ? 'tombstone' : 'gone');
+    await sweep(shop);
+    expect((await shop.read()).status).toBe(generation === 'older' ? 'closed' : 'open');
+    await skipTime(w.chain, 60);
+    await sweep(shop);
+    expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '0' }, cumulative: { base_units: '40' } });
+    expect((await shop.announce('1')).status).toBe(410);
+    expect(await shop.payments()).toEqual([]);
+  });
+
+  it('says when it last changed, which no read and no look of ours moves', async () => {
+    const shop = await open();
+    await shop.use(40n, 40n);
+    const { updated_at: changed } = await shop.read();
+    await skipTime(w.chain, 60);
+    await sweep(shop);
+    expect((await shop.read()).updated_at).toBe(changed);
+    await shop.requestClose();
+    await skipTime(w.chain, 60);
+    await sweep(shop);
+    expect(Date.parse((await shop.read()).updated_at)).toBeGreaterThan(Date.parse(changed));
+  });
+
+  it('with vouchers that end, settles each before its end', async () => {
+    const shop = await open();
+    const expiresAt = Math.floor(Date.now() / 1000) + 900 + 660;
+    const { body: directive } = await shop.announce('20');
+    const paid = await shop.commit({ deliveryId: directive.deliveryId, voucher: shop.buyer.voucher(20n, { program, expiresAt }) });
+    expect(paid.status).toBe(200);
+    await skipTime(w.chain, 600);
+    await sweep(shop);
+    expect(await shop.payments()).toEqual([]);
+    await skipTime(w.chain, 120);
+    await sweep(shop);
+    expect((await shop.payments()).map(({ units }) => units)).toEqual(['20']);
+  });
+
+  it('is closed by the key that opened it, though newer ones stand before it', async () => {
+    const shop = await open();
+    await shop.use(9n, 9n);
+    const env = { ...w.env, CHANNEL_KEYS: `${base64url.encode(new Uint8Array(32).fill(78))},${CHANNEL_KEYS}` };
+    const operator = channelOperatorsOf({ CHANNEL_KEYS: env.CHANNEL_KEYS } as never).current;
+    await w.chain.call('local_fundSol', operator, '1000000000');
+    await w.chain.call('local_fundUsdc', operator, '0');
+    const request = { product_id: shop.session.product_id, cap: { asset: 'USDC', amount: '1' }, channel_program: program.address };
+    const made = { key: shop.key, env, body: request, headers: { 'Idempotency-Key': crypto.randomUUID() } };
+    expect((await w.call('POST', '/v1/access/metered-sessions', made)).body.challenge.request.operator).toBe(operator);
+    const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    const closed = await w.call('POST', `${shop.path}/close`, { key: shop.key, headers, env });
+    expect([closed.status, closed.body.status, closed.body.settled.base_units]).toEqual([200, 'closed', '9']);
+  });
+});
+
+describe('a token account that is missing', () => {
+  const w = channelWorld();
+  beforeAll(() => fundChannels(w));
+  afterAll(endSkips);
+
+  /** The wallet gives its account of USDC up, with whatever is in it. */
+  const giveUp = async (wallet: LiveShop['wallet']): Promise<void> => {
+    const [account, mint] = [address(await associatedTokenAccount(wallet.address, USDC)), address(USDC)];
+    const amount = await w.chain.held(wallet.address);
+    await w.chain.call('local_fundSol', wallet.address, '100000000');
+    await w.chain.send(wallet, [
+      getBurnInstruction({ account, mint, authority: wallet, amount }),
+      getCloseAccountInstruction({ account, destination: wallet.address, owner: wallet }),
+    ]);
+  };
+
+  /** The account stays where it is, and belongs to somebody else from now on. */
+  const giveAway = async (wallet: LiveShop['wallet']): Promise<void> => {
+    const owned = address(await associatedTokenAccount(wallet.address, USDC));
+    const newAuthority = address(await associatedTokenAccount(USDC, USDC));
+    await w.chain.call('local_fundSol', wallet.address, '100000000');
+    await w.chain.send(wallet, [
+      getSetAuthorityInstruction({ owned, owner: wallet, authorityType: AuthorityType.AccountOwner, newAuthority }),
+    ]);
+  };
+
+  it('of the merchant refuses the opening, before anything is signed', async () => {
+    const shop = await LiveShop.make(w);
+    const opening = await shop.pull();
+    await giveUp(shop.merchant.wallet);
+    const refused = await shop.authorize(opening);
+    expect([refused.status, refused.body.meta.reason]).toEqual([402, 'payout-account-missing']);
+    expect([(await shop.read()).status, await shop.onChain()]).toEqual(['created', 'gone']);
+  });
+
+  it('of the merchant at the end: the voucher is sealed, and paid out once the account is there again', async () => {
+    const shop = await LiveShop.make(w);
+    await shop.authorize(await shop.pull());
+    await shop.use(25n, 25n);
+    await giveUp(shop.merchant.wallet);
+    expect((await shop.close()).body).toMatchObject({ status: 'closing' });
+    expect(await shop.onChain()).toMatchObject({ status: 'sealed', settled: 25n });
+    await w.chain.call('local_fundUsdc', shop.merchant.wallet.address, '0');
+    await shop.project();
+    await skipTime(w.chain, 60);
+    await w.sweepAlone('meteredSessions');
+    expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '25' } });
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(25n);
+    expect((await shop.payments()).map(({ units }) => units)).toEqual(['25']);
+  });
+
+  it('of the merchant while the channel is open: what is due is settled, and paid out once the account is there again', async () => {
+    const shop = await LiveShop.make(w, { body: { idle_timeout_seconds: 86_400 } });
+    await shop.authorize(await shop.pull());
+    await shop.use(25n, 25n);
+    await giveUp(shop.merchant.wallet);
+    await shop.project();
+    await skipTime(w.chain, 3_660);
+    await w.sweepAlone('meteredSessions');
+    expect(await shop.onChain()).toMatchObject({ status: 'open', settled: 25n, payoutWatermark: 0n });
+    await w.chain.call('local_fundUsdc', shop.merchant.wallet.address, '0');
+    await shop.project();
+    await skipTime(w.chain, 3_660);
+    await w.sweepAlone('meteredSessions');
+    expect(await shop.onChain()).toMatchObject({ status: 'open', settled: 25n, payoutWatermark: 25n });
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(25n);
+    expect((await shop.payments()).map(({ units }) => units)).toEqual(['25']);
+  });
+
+  it('of the merchant, though one stands at its address that belongs to another: nothing is paid out to the treasury', async () => {
+    const shop = await LiveShop.make(w);
+    await shop.authorize(await shop.pull());
+    await shop.use(25n, 25n);
+    await giveAway(shop.merchant.wallet);
+    expect((await shop.close()).body).toMatchObject({ status: 'closing' });
+    expect(await shop.onChain()).toMatchObject({ status: 'sealed', settled: 25n, payoutWatermark: 0n });
+  });
+
+  it('of the buyer at the end: the merchant is paid at once, and the refund waits until there is an account for it', async () => {
+    const shop = await LiveShop.make(w);
+    await shop.authorize(await shop.pull());
+    await shop.use(11n, 11n);
+    await giveUp(shop.wallet);
+    expect((await shop.close()).body).toMatchObject({ status: 'closing', settled: { base_units: '11' } });
+    expect(await shop.onChain()).toMatchObject({ status: 'sealed', settled: 11n, payoutWatermark: 11n });
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(12n);
+    expect((await shop.payments()).map(({ units }) => units)).toEqual(['11']);
+    await shop.project();
+    await skipTime(w.chain, 25 * 3_600);
+    await w.sweepAlone('meteredSessions');
+    expect((await shop.read()).status).toBe('closing');
+    await w.chain.call('local_fundUsdc', shop.wallet.address, '0');
+    await skipTime(w.chain, 60);
+    await w.sweepAlone('meteredSessions');
+    expect((await shop.read()).status).toBe('closed');
+    expect(await w.chain.held(shop.wallet.address)).toBe(DEPOSIT - 11n);
+  });
+
+  it('of a buyer who asked to close: the voucher is sealed, and after a day the merchant is paid all the same', async () => {
+    const shop = await LiveShop.make(w);
+    await shop.authorize(await shop.pull());
+    await shop.use(11n, 11n);
+    await shop.requestClose();
+    await giveUp(shop.wallet);
+    expect((await shop.close()).body).toMatchObject({ status: 'closing' });
+    expect(await shop.onChain()).toMatchObject({ status: 'sealed', settled: 11n, payoutWatermark: 0n });
+    await shop.project();
+    await skipTime(w.chain, 25 * 3_600);
+    await w.sweepAlone('meteredSessions');
+    expect((await shop.read()).status).toBe('closed');
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(12n);
+  });
+});

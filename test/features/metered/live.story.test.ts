@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { channelWorld, fundChannels, LiveShop, operatorOf } from '../../world/live-channel.ts';
+
+const PROGRAMS = [['older'], ['current']] as const;
+const units = (money: { base_units: string }) => BigInt(money.base_units);
+
+describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
+  const w = channelWorld();
+  const program = CHANNEL_PROGRAMS[generation];
+  /** A minute later: what the object counted is in the database, and due sessions were looked at. */
+  const sweep = async (shop: LiveShop) => {
+    await shop.project();
+    await skipTime(w.chain, 60);
+    await w.sweepAlone('meteredSessions');
+    await shop.project();
+  };
+  beforeAll(() => fundChannels(w));
+  afterAll(endSkips);
+
+  it('is opened by a transaction that we co-sign, used, topped up and closed: everybody holds what is theirs, to the base unit', async () => {
+    const shop = await LiveShop.make(w, { program });
+    const opened = await shop.authorize(await shop.pull({ deposit: 600_000n }));
+    expect([opened.status, opened.body.status, units(opened.body.deposit)]).toEqual([200, 'open', 600_000n]);
+    expect((await shop.use(1_234n, 1_234n)).body).toMatchObject({ status: 'committed', cumulative: '1234' });
+    await shop.addDeposit(400_000n);
+    const more = await shop.authorize({
+      action: 'topUp',
+      channelId: shop.buyer.channelId,
+      newDeposit: '1000000',
+      signature: '1'.repeat(64),
+    });
+    expect([more.status, units(more.body.deposit)]).toEqual([200, 1_000_000n]);
+    const last = await shop.authorize({ action: 'close', channelId: shop.buyer.channelId, voucher: shop.voucherOf(900_001n) });
+    expect([last.status, last.body.status, units(last.body.settled)]).toEqual([200, 'closed', 900_001n]);
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(900_001n + 1n);
+    expect(await w.chain.held(shop.wallet.address)).toBe(5_000_000n - 900_001n);
+    expect(await shop.payments()).toEqual([
+      { id: expect.any(String), units: '900001', payer: shop.wallet.address, receipt: expect.any(String), kind: 'metered' },
+    ]);
+    await shop.project();
+    expect(await shop.told()).toEqual(['metered_session.opened', 'metered_session.committed', 'metered_session.closed']);
+    const [payment] = await shop.payments();
+    expect(await w.eventTypes(payment!.id!)).toEqual(['payment.confirmed', 'receipt.created']);
+    const about = { key: shop.key };
+    const { body: shown } = await w.call('GET', `/v1/payments/${payment!.id}`, about);
+    expect(shown).toMatchObject({ kind: 'metered', rail_id: 'mpp_solana_usdc', status: 'CONFIRMED', price: { base_units: '900001' } });
+    const { body: listed } = await w.call('GET', `/v1/payments?product_id=${shop.session.product_id}`, about);
+    expect(listed.items.map(({ kind }: { kind: string }) => kind)).toEqual(['metered']);
+    const { body: story } = await w.call('GET', `/v1/webhooks/timeline?payment_id=${payment!.id}`, about);
+    expect(story.items.map(({ type }: { type: string }) => type)).toEqual(['payment.confirmed', 'receipt.created']);
+  });
+
+  it('is taken as its payer opened it, settled when much or old is promised, and closed by the merchant', async () => {
+    const shop = await LiveShop.make(w, { program, body: { cap: { asset: 'USDC', amount: '3' }, idle_timeout_seconds: 86_400 } });
+    expect((await shop.authorize(await shop.push({ deposit: 3_000_000n }))).body.status).toBe('open');
+    await shop.use(5n, 5n);
+    await sweep(shop);
+    expect(await shop.payments()).toEqual([]);
+    await shop.use(1_000_000n, 1_000_005n);
+    await sweep(shop);
+    expect((await shop.payments()).map((payment) => payment.units)).toEqual(['1000005']);
+    expect(units((await shop.read()).settled)).toBe(1_000_005n);
+    await shop.use(10n, 1_000_015n);
+    await skipTime(w.chain, 3_600);
+    await sweep(shop);
+    await shop.use(1n, 1_000_016n);
+    await sweep(shop);
+    expect((await shop.payments()).map((payment) => payment.units)).toEqual(['1000005', '10']);
+    expect((await shop.close()).body).toMatchObject({ status: 'closed', settled: { base_units: '1000016' } });
+    expect((await shop.payments()).map((payment) => payment.units)).toEqual(['1000005', '10', '1']);
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(1_000_016n + 1n);
+    expect(await w.chain.held(shop.wallet.address)).toBe(5_000_000n - 1_000_016n);
+  });
+
+  it('is sealed with its best voucher where its payer asks to close behind our back', async () => {
+    const shop = await LiveShop.make(w, { program });
+    await shop.authorize(await shop.pull());
+    await shop.use(70n, 70n);
+    await shop.requestClose();
+    await shop.use(7n, 77n);
+    await sweep(shop);
+    expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '77' } });
+    expect(await w.chain.held(shop.wallet.address)).toBe(5_000_000n - 77n);
+    expect((await shop.announce('1')).status).toBe(410);
+  });
+
+  it('is paid out once where no node took the last settlement: the sweeps send it again, and close the session', async () => {
+    const shop = await LiveShop.make(w, { program });
+    await shop.authorize(await shop.pull());
+    await shop.use(9n, 9n);
+    await shop.project();
+    await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 4 });
+    expect((await shop.close()).body).toMatchObject({ status: 'closing', settled: { base_units: '0' } });
+    expect(await shop.payments()).toEqual([]);
+    await w.chain.call('local_clearFaults');
+    await skipTime(w.chain, 35);
+    await w.sweepAlone('settlements');
+    await skipTime(w.chain, 10);
+    await w.sweepAlone('settlements');
+    await sweep(shop);
+    expect((await shop.read()).status).toBe('closed');
+    expect((await shop.payments()).map((payment) => payment.units)).toEqual(['9']);
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(9n + 1n);
+  });
+
+  it('is closed when nobody uses it any more, and its rent goes back where the program gives it back', async () => {
+    const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 60 } });
+    await shop.authorize(await shop.pull());
+    await shop.use(3n, 3n);
+    await sweep(shop);
+    expect((await shop.read()).status).toBe('closed');
+    expect(await shop.onChain()).toEqual(generation === 'older' ? 'tombstone' : expect.objectContaining({ status: 'distributed' }));
+    const before = await w.chain.call<{ value: number }>('getBalance', operatorOf(w));
+    await skipTime(w.chain, 900);
+    await sweep(shop);
+    const after = await w.chain.call<{ value: number }>('getBalance', operatorOf(w));
+    expect(await shop.onChain()).toBe(generation === 'older' ? 'tombstone' : 'gone');
+    expect(Math.sign(after.value - before.value)).toBe(generation === 'older' ? 0 : 1);
+    await sweep(shop);
+    await sweep(shop);
+    const row = await w.env.DB.prepare('SELECT next_look_at AS at FROM metered_sessions WHERE id = ?')
+      .bind(shop.session.session_id)
+      .first('at');
+    expect(row).toBeNull();
+  });
+
+  it('is opened by its account where whoever asked for it went away, and ends where it never came', async () => {
+    const [landed, lost] = [await LiveShop.make(w, { program }), await LiveShop.make(w, { program })];
+    const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0' };
+    const asked = await landed.authorize(await landed.pull(), undefined, impatient);
+    expect([asked.status, asked.body.code]).toEqual([503, 'temporarily_unavailable']);
+    await skipTime(w.chain, 3_700);
+    await w.sweepAlone('meteredSessions');
+    expect([(await landed.read()).status, (await lost.read()).status]).toEqual(['open', 'expired']);
+  });
+});

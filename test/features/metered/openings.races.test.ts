@@ -1,0 +1,141 @@
+import { address } from '@solana/kit';
+import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/token';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { admissionIdOf } from '#core/ids.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { memoInstruction, USDC } from '../../world/chain.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { testEnv } from '../../world/env.ts';
+import { type Trip, withFaults } from '../../world/faults.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
+import type { Merchant } from '../../world/world.ts';
+
+/** One opening and one channel: whose it is, and what it costs us to send. */
+const w = channelWorld();
+beforeAll(() => fundChannels(w));
+afterAll(endSkips);
+
+/** A buyer with two sessions of one merchant, who signs vouchers of both with one key. */
+async function twins(): Promise<[LiveShop, LiveShop]> {
+  const merchant = await w.merchant();
+  const [one, other] = [await LiveShop.make(w, { merchant }), await LiveShop.make(w, { merchant })];
+  return [one, Object.assign(other, { buyer: one.buyer, wallet: one.wallet })];
+}
+
+const rowsOf = async (shops: LiveShop[]) => {
+  const ids = JSON.stringify(shops.map(({ session }) => session.session_id));
+  const sql = 'SELECT id, status, channel_id AS channel FROM metered_sessions WHERE id IN (SELECT value FROM json_each(?))';
+  const { results } = await w.env.DB.prepare(sql).bind(ids).all<{ id: string; status: string; channel: string | null }>();
+  return new Map(results.map(({ id, status, channel }) => [id, [status, channel]]));
+};
+
+/** What a session's object and its row say, which has to be the same. */
+async function statesOf(shops: LiveShop[]) {
+  for (const shop of shops) await shop.project();
+  const rows = await rowsOf(shops);
+  const states = [];
+  for (const shop of shops) {
+    const { status, channel_id: channel = null } = await shop.read();
+    expect(rows.get(shop.session.session_id)).toEqual([status, channel]);
+    states.push(status);
+  }
+  return states;
+}
+
+it('the same opening for two sessions at once opens one of them, and rows and objects agree which', async () => {
+  const shops = await twins();
+  const opening = await shops[0].pull();
+  const answers = await Promise.all(shops.map((shop) => shop.authorize(opening)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 402]);
+  expect(answers.find(({ status }) => status === 402)?.body.meta.reason).toBe('channel-mismatch');
+  expect((await statesOf(shops)).sort()).toEqual(['created', 'open']);
+});
+
+it('an opening that one session has broadcast opens no other one that meets its channel on the chain first', async () => {
+  const [sender, rival] = await twins();
+  const opening = await sender.pull();
+  const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0' };
+  expect((await sender.authorize(opening, undefined, impatient)).status).toBe(503);
+  await skipTime(w.chain, 2);
+  const refused = await rival.authorize(opening);
+  expect([refused.status, refused.body.meta.reason]).toEqual([402, 'channel-mismatch']);
+  expect((await sender.authorize(opening)).body.status).toBe('open');
+  expect(await statesOf([sender, rival])).toEqual(['open', 'created']);
+});
+
+const feesLeft = async ({ userId }: Merchant): Promise<number> => {
+  const asked = { fees: 0, max: null, isKnownPayer: true, rateMultiplier: 1, now: Date.now() };
+  return (await testEnv.ADMISSION.getByName(`account:${admissionIdOf(userId)}`).spendFees(asked)).left;
+};
+
+it('each variant of an opening that is broadcast costs its merchant a fee, and the first one what an opening costs', async () => {
+  const shop = await LiveShop.make(w);
+  const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0', RATE_MULTIPLIER: '1' };
+  // No node takes any of them, so the channel is not there and each is sent.
+  await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 40 });
+  const left = [await feesLeft(shop.merchant)];
+  for (const text of ['first', 'second', 'third']) {
+    const variant = await shop.pull({}, { extra: [memoInstruction(text)] });
+    expect((await shop.authorize(variant, undefined, impatient)).status).toBe(503);
+    left.push(await feesLeft(shop.merchant));
+  }
+  await w.chain.call('local_clearFaults');
+  expect(left.slice(1).map((now, i) => left[i]! - now)).toEqual([10, 1, 1]);
+});
+
+it('fees of an opening that lost against another one of the session are given back, and those of one that was sent never', async () => {
+  const shop = await LiveShop.make(w);
+  const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0', RATE_MULTIPLIER: '1' };
+  await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 40 });
+  const before = await feesLeft(shop.merchant);
+  await shop.authorize(await shop.pull(), undefined, impatient);
+  const refused = await shop.authorize(await shop.pull({ salt: 8n }), undefined, impatient);
+  expect([refused.status, refused.body.meta.reason]).toEqual([402, 'already-open']);
+  expect(before - (await feesLeft(shop.merchant))).toBe(10);
+  await w.chain.call('local_clearFaults');
+});
+
+it('an opening whose note was stored and whose answer was lost is paid for, and sent at the cost of a repetition', async () => {
+  const shop = await LiveShop.make(w);
+  const patient = { ...w.env, RATE_MULTIPLIER: '1' };
+  const before = await feesLeft(shop.merchant);
+  let isLost = false;
+  const lose = ({ kind }: Trip): boolean => {
+    if (kind !== 'batch' || isLost) return false;
+    isLost = true;
+    return true;
+  };
+  const opening = await shop.pull();
+  expect((await shop.authorize(opening, undefined, withFaults(patient, { after: lose }).env)).status).toBeGreaterThanOrEqual(500);
+  expect([isLost, before - (await feesLeft(shop.merchant)), await shop.onChain()]).toEqual([true, 10, 'gone']);
+  expect((await shop.authorize(opening, undefined, patient)).body.status).toBe('open');
+  expect(before - (await feesLeft(shop.merchant))).toBe(11);
+});
+
+it('a channel that was pushed by a payer without a token account any more is refused: what is left of it would reach nobody', async () => {
+  const shop = await LiveShop.make(w);
+  const opening = await shop.push();
+  const account = address(await associatedTokenAccount(shop.wallet.address, USDC));
+  const amount = await w.chain.held(shop.wallet.address);
+  await w.chain.send(shop.wallet, [
+    getBurnInstruction({ account, mint: address(USDC), authority: shop.wallet, amount }),
+    getCloseAccountInstruction({ account, destination: shop.wallet.address, owner: shop.wallet }),
+  ]);
+  const refused = await shop.authorize(opening);
+  expect([refused.status, refused.body.meta.reason]).toEqual([402, 'payer-account-missing']);
+  expect((await shop.read()).version).toBe(0);
+  await w.chain.call('local_fundUsdc', shop.wallet.address, '0');
+  expect((await shop.authorize(opening)).body.status).toBe('open');
+});
+
+it('a channel that our node shows a moment later than the payer’s is waited for, and one that stands nowhere is refused', async () => {
+  const shop = await LiveShop.make(w);
+  const pushed = { ...(await shop.pull()), mode: 'push', signature: '1'.repeat(64), transaction: undefined };
+  const asked = shop.authorize(pushed);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await shop.push();
+  expect((await asked).body.status).toBe('open');
+  const nowhere = await LiveShop.make(w);
+  const refused = await nowhere.authorize({ ...(await nowhere.pull()), mode: 'push', signature: '1'.repeat(64), transaction: undefined });
+  expect([refused.status, refused.body.meta.reason]).toEqual([402, 'channel-not-found']);
+});

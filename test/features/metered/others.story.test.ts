@@ -1,0 +1,130 @@
+import { address } from '@solana/kit';
+import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/token';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DAY } from '#core/time.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { USDC } from '../../world/chain.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
+
+const w = channelWorld();
+beforeAll(() => fundChannels(w));
+afterAll(endSkips);
+
+it('a settlement that pays out less, because somebody distributed a part just before it, is written down with what arrived', async () => {
+  const shop = await LiveShop.make(w, { body: { idle_timeout_seconds: 86_400 } });
+  const { wallet } = shop.merchant;
+  await shop.authorize(await shop.pull());
+  await shop.use(25n, 25n);
+  // What is settled while the merchant has no account is not paid out, and anyone may do it later.
+  const account = address(await associatedTokenAccount(wallet.address, USDC));
+  const amount = await w.chain.held(wallet.address);
+  await w.chain.call('local_fundSol', wallet.address, '100000000');
+  await w.chain.send(wallet, [
+    getBurnInstruction({ account, mint: address(USDC), authority: wallet, amount }),
+    getCloseAccountInstruction({ account, destination: wallet.address, owner: wallet }),
+  ]);
+  await shop.project();
+  await skipTime(w.chain, 3_660);
+  await w.sweepAlone('meteredSessions');
+  expect(await shop.onChain()).toMatchObject({ settled: 25n, payoutWatermark: 0n });
+  await w.chain.call('local_fundUsdc', wallet.address, '0');
+  await shop.use(15n, 40n);
+  await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 4 });
+  expect((await shop.close()).body).toMatchObject({ status: 'closing' });
+  await w.chain.call('local_clearFaults');
+  await shop.distribute();
+  await shop.project();
+  await skipTime(w.chain, 35);
+  await w.sweepAlone('settlements');
+  await skipTime(w.chain, 10);
+  await w.sweepAlone('settlements');
+  await skipTime(w.chain, 60);
+  await w.sweepAlone('meteredSessions');
+  expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '40' } });
+  expect(await w.chain.held(wallet.address)).toBe(40n);
+  expect((await shop.payments()).map(({ units }) => units)).toEqual(['15']);
+});
+
+it('a channel that was noted for one session and claimed by another is the other’s, and is written down as its', async () => {
+  const merchant = await w.merchant();
+  const [noted, claims] = [await LiveShop.make(w, { merchant }), await LiveShop.make(w, { merchant })];
+  const credential = await claims.push();
+  const { channelId, authorizedSigner } = claims.buyer;
+  await w.env.DB.prepare('UPDATE metered_sessions SET channel_id = ?, authorized_signer = ?, next_look_at = 0 WHERE id = ?')
+    .bind(channelId, authorizedSigner, noted.session.session_id)
+    .run();
+  expect((await claims.authorize(credential)).body.status).toBe('open');
+  await w.sweepAlone('meteredSessions');
+  await claims.project();
+  const { results } = await w.env.DB.prepare('SELECT id, status FROM metered_sessions WHERE channel_id = ?').bind(channelId).all();
+  expect(results).toEqual([{ id: claims.session.session_id, status: 'open' }]);
+  expect((await noted.read()).status).toBe('created');
+});
+
+it('a channel that stands still after its session has ended, because the chain dropped its seal, is sealed again with the voucher', async () => {
+  const shop = await LiveShop.make(w);
+  await shop.authorize(await shop.pull());
+  await shop.use(9n, 9n);
+  const object = w.env.METERED_SESSION.getByName(shop.session.session_id);
+  await object.seen({ deposit: 1_000_000n, settled: 9n, now: Date.now() });
+  await object.end({ stage: 'closed', now: Date.now() });
+  await shop.project();
+  expect(await shop.onChain()).toMatchObject({ status: 'open', settled: 0n });
+  await skipTime(w.chain, 960);
+  await w.sweepAlone('meteredSessions');
+  expect(await shop.onChain()).toBe('tombstone');
+  expect(await w.chain.held(shop.merchant.wallet.address)).toBe(9n + 1n);
+  expect((await shop.payments()).map(({ units }) => units)).toEqual(['9']);
+});
+
+it('a session that ended long ago is forgotten with its object and its channel’s, and one that is open is not', async () => {
+  const merchant = await w.merchant();
+  const [over, open] = [await LiveShop.make(w, { merchant }), await LiveShop.make(w, { merchant })];
+  for (const shop of [over, open]) {
+    await shop.authorize(await shop.pull());
+    await shop.use(9n, 9n);
+  }
+  await over.close();
+  for (const shop of [over, open]) await shop.project();
+  const claimOf = ({ buyer }: LiveShop) => w.env.METERED_SESSION.getByName(`channel:live:${buyer.channelId}`).findSession();
+  const forget = async (before: string) => {
+    await w.env.DB.prepare(`UPDATE metered_sessions SET ended_at = ended_at - ${before} WHERE id = ?`).bind(over.session.session_id).run();
+    await w.sweepAlone('endedMeteredSessions');
+  };
+  await forget(String(89 * DAY));
+  expect((await over.read()).status).toBe('closed');
+  await forget(String(2 * DAY));
+  expect((await w.call('GET', over.path, { key: over.key })).status).toBe(404);
+  expect([await claimOf(over), await claimOf(open)]).toEqual([null, open.session.session_id]);
+  expect(await w.env.METERED_SESSION.getByName(over.session.session_id).read({ now: Date.now() })).toEqual({
+    ok: false,
+    reason: 'unknown',
+  });
+  expect((await open.use(9n, 18n)).status).toBe(200);
+  // No caller can make an object forget a session that owes money.
+  expect(await w.env.METERED_SESSION.getByName(open.session.session_id).erase()).toBe(false);
+  expect((await open.close()).body).toMatchObject({ status: 'closed', settled: { base_units: '18' } });
+});
+
+it('a voucher that is about to end is settled before those that last, however many were due before it', async () => {
+  const merchant = await w.merchant();
+  const shops: LiveShop[] = [];
+  for (let i = 0; i < 13; i++) {
+    const shop = await LiveShop.make(w, { merchant, body: { idle_timeout_seconds: 86_400 } });
+    await shop.authorize(await shop.pull());
+    const { body: directive } = await shop.announce('5');
+    // The last one ends within the grace period by the time of the sweep.
+    const voucher = shop.buyer.voucher(5n, i === 12 ? { expiresAt: Math.floor(Date.now() / 1000) + 3_660 + 700 } : {});
+    expect((await shop.commit({ deliveryId: directive.deliveryId, voucher })).status).toBe(200);
+    await shop.project();
+    shops.push(shop);
+  }
+  await skipTime(w.chain, 3_660);
+  await w.sweepAlone('meteredSessions');
+  const sql = "SELECT product_id AS product FROM settlements WHERE merchant_id = ? AND purpose = 'metered' ORDER BY rowid";
+  const { results } = await w.env.DB.prepare(sql).bind(merchant.userId).all<{ product: string }>();
+  const order = results.map(({ product }) => shops.findIndex(({ session }) => session.product_id === product));
+  expect(order).toHaveLength(13);
+  expect(order.indexOf(12)).toBeLessThan(6);
+});

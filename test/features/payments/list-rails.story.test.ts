@@ -1,0 +1,41 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { RAIL_IDS } from '#rules/product-rails.ts';
+import { archiveAll, type Books, keepBooks } from '../../world/old-books.ts';
+import { World } from '../../world/world.ts';
+
+describe('the list of payments of one rail', () => {
+  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+  let books: Books;
+  /** By rail: the sales that came over it. */
+  let came: Record<string, string[]>;
+  beforeAll(async () => {
+    books = await keepBooks(w, 6);
+    const [usdc, sol, x402, metered, renewal, last] = books.sales.map(({ paymentId }) => paymentId);
+    came = {
+      solana_usdc: [usdc!, last!],
+      solana_sol: [sol!],
+      x402_solana_usdc: [x402!],
+      mpp_solana_usdc: [metered!],
+      solana_usdc_subscription: [renewal!],
+    };
+    const become = (id: string | undefined, set: string) => w.env.DB.prepare(`UPDATE payments SET ${set} WHERE id = ?`).bind(id);
+    await w.env.DB.batch([
+      become(sol, "asset = 'SOL'"),
+      become(x402, "reference = ''"),
+      become(metered, "reference = '', terms = json_set(terms, '$.isMetered', json('true'))"),
+      become(renewal, "terms = json_set(terms, '$.authorizationId', 'aut_1', '$.periodEndsAt', 1800000000000)"),
+    ]);
+  });
+
+  it.each(['as they were paid', 'once they are in the archive'])('has those that say so of themselves, and no others, %s', async (when) => {
+    if (when !== 'as they were paid') await archiveAll(w);
+    for (const railId of RAIL_IDS) {
+      const { body } = await w.call('GET', `/v1/payments?rail_id=${railId}`, { key: books.merchant.key });
+      const items = body.items as { payment_id: string; rail_id: string }[];
+      expect([...new Set(items.map((item) => item.rail_id))], railId).toEqual([railId]);
+      expect(items.map(({ payment_id }) => payment_id).sort(), railId).toEqual(came[railId]!.toSorted());
+    }
+    const archived = await w.env.DB.prepare('SELECT count(*) AS n FROM archived_payments').first<number>('n');
+    expect(archived).toBe(when === 'as they were paid' ? 0 : books.sales.length);
+  });
+});

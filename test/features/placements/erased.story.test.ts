@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { testEnv } from '../../world/env.ts';
+import { MembersWorld } from '../../world/members.ts';
+import type { Merchant } from '../../world/world.ts';
+
+describe('places of an account that is deleted', () => {
+  const w = new MembersWorld();
+  let people = 4200;
+  let bob: Merchant;
+  let chat: string;
+  let club: { product_id: string; slug: string };
+
+  async function open(): Promise<void> {
+    bob = await w.merchant();
+    chat = `-1${++people}`;
+    await w.claim(bob, 'telegram', chat);
+    club = await w.club(bob, { provider: 'telegram', chat_id: chat }, { grace_hours: 0 });
+  }
+  const rowsOf = async (table: string) => {
+    const column = table === 'communities' ? 'account_id' : 'merchant_id';
+    return (await testEnv.DB.prepare(`SELECT * FROM ${table} WHERE ${column} = ?`).bind(bob.userId).all()).results;
+  };
+  const erasedAt = () => testEnv.DB.prepare('SELECT erased_at FROM accounts WHERE id = ?').bind(bob.userId).first('erased_at');
+  async function deleteAccount(): Promise<void> {
+    expect((await w.call('DELETE', '/v1/account/account', { key: bob.token })).status).toBe(200);
+    await w.settleDown();
+  }
+  async function erase(): Promise<void> {
+    for (let i = 0; i < 5 && (await erasedAt()) === null; i++) await w.sweepAlone('erasures');
+    expect(await erasedAt()).toEqual(expect.any(Number));
+  }
+
+  it('name nobody in any table any more, events among them, and no call is made for them but to take open invitations back', async () => {
+    await open();
+    const [told, waiting] = [`${++people}`, `${++people}`];
+    const first = await w.join(club, told);
+    await w.join(club, waiting);
+    await w.deliver();
+    await w.place(w.placements.filter(({ membershipId }) => membershipId === first.membershipId));
+    const before = (await w.telegram()).calls.length;
+    // The platform is broken for a moment: the row waits, and names nobody meanwhile.
+    await w.fault('telegram', { call: 'revokeChatInviteLink', kind: 'broken' });
+    await deleteAccount();
+    await erase();
+    await w.lapse(first.membershipId);
+    const waits = JSON.stringify(await rowsOf('placements'));
+    expect([waits.includes('t.me'), waits.includes(told)]).toEqual([true, false]);
+    await w.due();
+    expect((await w.telegram()).calls.slice(before).map(({ name }) => name)).toEqual(['revokeChatInviteLink', 'revokeChatInviteLink']);
+    expect((await w.telegram()).chats.find(({ id }) => id === chat)!.invites.every(({ isRevoked }) => isRevoked)).toBe(true);
+    for (const table of ['memberships', 'placements', 'communities', 'events', 'payments']) {
+      const rows = await rowsOf(table);
+      if (table === 'events') expect(rows.length).toBeGreaterThan(4);
+      const text = JSON.stringify(rows).replaceAll('\\', '');
+      for (const name of [told, waiting, 't.me', 'bea'])
+        expect(text.includes(`"${name}`) || text.includes(`${name}"`), `${table} ${name}`).toBe(false);
+    }
+    expect(await rowsOf('placements')).toEqual([]);
+    const ada = await w.merchant();
+    expect((await w.claim(ada, 'telegram', chat)).length).toBe(36);
+  });
+
+  it('are not made by a session that was under way and is paid later', async () => {
+    await open();
+    const user = `${++people}`;
+    const session = await w.identified(club, user);
+    const payment = await w.connect(club, { identity_session_id: session });
+    await deleteAccount();
+    await erase();
+    expect((await w.confirm(payment.payment_id, await w.chain.pay(await w.chain.wallet(), payment))).status).toBe(200);
+    expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
+    await w.settleDown();
+    const [member] = await rowsOf('memberships');
+    expect([member!.deliver_to, await rowsOf('placements')]).toEqual([null, []]);
+    for (const table of ['payments', 'events', 'memberships']) expect(JSON.stringify(await rowsOf(table))).not.toContain(user);
+  });
+
+  it('hold up no sweep: a row that was stored after the end goes when it is due', async () => {
+    await open();
+    await w.join(club, `${++people}`);
+    await w.deliver();
+    w.placements.length = 0;
+    await testEnv.DB.prepare("UPDATE accounts SET status = 'deleted', erased_at = 1, deleted_at = 1 WHERE id = ?").bind(bob.userId).run();
+    const before = (await w.telegram()).calls.length;
+    await w.due();
+    expect([await rowsOf('placements'), (await w.telegram()).calls.length]).toEqual([[], before]);
+  });
+
+  it('are not made by events that are followed after the end', async () => {
+    await open();
+    await w.join(club, `${++people}`);
+    await testEnv.DB.prepare("UPDATE accounts SET status = 'deleted', erased_at = 1, deleted_at = 1 WHERE id = ?").bind(bob.userId).run();
+    await w.deliver();
+    expect(await rowsOf('placements')).toEqual([]);
+  });
+});

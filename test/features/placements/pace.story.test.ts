@@ -1,0 +1,74 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Pace } from '#platform/providers/messaging/pace.ts';
+import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
+import wranglerToml from '../../../wrangler.toml?raw';
+import { testEnv } from '../../world/env.ts';
+import { MembersWorld } from '../../world/members.ts';
+
+describe('the pace of calls to a platform', () => {
+  it('holds also those that wait already, where it asks for a pause meanwhile, and spreads them after it', async () => {
+    let now = 1000;
+    const wakes: { at: number; wake: () => void }[] = [];
+    const pace = new Pace((ms) => new Promise((wake) => wakes.push({ at: now + ms, wake: () => wake(null) })));
+    const clock = { now: () => now, leftMs: () => 60_000 };
+    const turns: number[] = [];
+    const calls = [1, 2, 3].map(async () => {
+      expect(await pace.turn(clock)).toBeNull();
+      turns.push(now);
+    });
+    await Promise.resolve();
+    pace.hold(now, 10);
+    while (turns.length < 3) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      const next = wakes.sort((one, other) => one.at - other.at).shift();
+      if (!next) continue;
+      now = next.at;
+      next.wake();
+    }
+    await Promise.all(calls);
+    expect(turns).toEqual([1000, 11_000, 11_040]);
+  });
+
+  it('tells who has less time than the pause takes how long it is, and lets nobody pass', async () => {
+    const pace = new Pace(() => Promise.reject(new Error('nobody waits that long')));
+    pace.hold(0, 20);
+    expect(await pace.turn({ now: () => 5000, leftMs: () => 14_999 })).toBe(15_000);
+  });
+
+  it('is kept by one consumer at a time of each platform’s queue, bound under the platform’s own name', () => {
+    for (const provider of IDENTITY_PROVIDERS) {
+      const [producer, consumer] = ['producers', 'consumers'].map(
+        (kind) =>
+          wranglerToml
+            .split(/^(?=\[)/m)
+            .find((part) => part.startsWith(`[[queues.${kind}]]`) && part.includes(`queue = "svc-${provider}"`)) ?? '',
+      );
+      expect(producer).toContain(`binding = "${provider.toUpperCase()}"`);
+      expect(consumer).toMatch(/^max_concurrency = 1$/m);
+    }
+  });
+});
+
+describe('a platform that was never looked at', () => {
+  afterEach(() => testEnv.DB.prepare('DELETE FROM platform_looks').run());
+
+  it('is asked once by all who test it at the same moment, and each is told what it said', async () => {
+    const w = new MembersWorld();
+    const [ada, bea] = [await w.merchant(), await w.merchant()];
+    const test = ({ key }: { key: string }) => w.call('POST', '/v1/account/delivery/test', { key, body: { provider: 'telegram' } });
+    const real = globalThis.fetch;
+    let second: ReturnType<typeof test> | undefined;
+    // The second asks while the platform has not answered the first.
+    const spy = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      if (String(input).endsWith('/getMe')) {
+        second ??= test(bea);
+        await scheduler.wait(300);
+      }
+      return real(input, init);
+    });
+    const answers = [await test(ada), await second!];
+    spy.mockRestore();
+    expect(answers.map(({ body }) => [body.ok, body.detail])).toEqual(Array(2).fill([true, 'The bot answers.']));
+    expect((await w.telegram()).calls.map(({ name }) => name)).toEqual(['getMe']);
+  });
+});

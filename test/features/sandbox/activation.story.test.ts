@@ -1,0 +1,80 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DAY } from '#core/time.ts';
+import { activate, buy, newSetup, newSpender, openTreasury, payFor, paymentResponse, setupRow, standing } from '../../world/activation.ts';
+import { callTesting } from '../../world/sandbox.ts';
+import { type Answer, type Merchant, World } from '../../world/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+describe('a plan in the sandbox', () => {
+  const w = new World();
+  beforeAll(() => openTreasury(w));
+
+  const test = (plan: string, key: string, payment?: string) => buy(w, plan, { key }, payment);
+  /** A test wallet's payment of a plan, not yet sent. */
+  async function payInTest(merchant: Merchant, plan: string): Promise<string> {
+    const { status, headers } = await test(plan, merchant.sandboxKey);
+    expect(status).toBe(402);
+    const paid = await callTesting(w, merchant, 'POST', 'pay', { payment_required: headers.get('PAYMENT-REQUIRED') });
+    return paid.body.payment_signature;
+  }
+  const activateInTest = async (merchant: Merchant, plan: string): Promise<Answer<Body>> =>
+    test(plan, merchant.sandboxKey, await payInTest(merchant, plan));
+
+  it('is paid by a test wallet and answered as a real one, while the account keeps the plan it has and no node is asked', async () => {
+    const ada = await w.merchant('free');
+    const before = await standing(ada);
+    await w.chain.call('local_resetCalls');
+    const payment = await payInTest(ada, 'starter');
+    const bought = await test('starter', ada.sandboxKey, payment);
+    expect([bought.status, bought.body.plan, bought.body.account_id]).toEqual([200, 'starter', ada.userId]);
+    expect(Date.parse(bought.body.paid_through)).toBeGreaterThan(Date.now() + 29 * DAY);
+    expect(paymentResponse(bought)).toMatchObject({ success: true, amount: '19000000' });
+    expect(await w.chain.call('local_calls')).toEqual({});
+    expect(await standing(ada)).toEqual(before);
+    const receipt = await w.call('GET', `/v1/receipt/${bought.body.receipt_id}/public`);
+    expect(receipt.body.document.livemode).toBe(false);
+    expect((await test('starter', ada.sandboxKey, payment)).body).toEqual(bought.body);
+  });
+
+  it('is prolonged and raised as a real one, by test purchases alone, and never counts for a real purchase', async () => {
+    const bob = await w.merchant('free');
+    const first = await activateInTest(bob, 'starter');
+    const second = await activateInTest(bob, 'starter');
+    expect(Date.parse(second.body.paid_through) - Date.parse(first.body.paid_through)).toBe(30 * DAY);
+    expect((await activateInTest(bob, 'growth')).body.plan).toBe('growth');
+    expect((await test('starter', bob.sandboxKey)).body.meta.reason).toBe('plan_lower');
+    const real = await activate(w, await newSpender(w), 'starter', { key: bob.key });
+    expect([real.status, real.body.plan]).toEqual([200, 'starter']);
+    expect(Date.parse(real.body.paid_through)).toBeLessThan(Date.now() + 31 * DAY);
+    expect((await standing(bob)).plan).toBe('starter');
+    // What the account really holds is no obstacle to a test, either.
+    expect((await test('scale', bob.sandboxKey)).status).toBe(402);
+  });
+
+  it('is not paid with what was signed for the other mode, in either direction', async () => {
+    const eve = await w.merchant('free');
+    const [tested, real] = [await payInTest(eve, 'starter'), await payFor(w, await newSpender(w), 'starter', { key: eve.key })];
+    expect((await test('starter', eve.key, tested)).status).toBe(402);
+    expect((await test('starter', eve.sandboxKey, real)).status).toBe(402);
+    expect((await test('starter', eve.sandboxKey, tested)).status).toBe(200);
+    expect((await standing(eve)).plan).toBe('free');
+    expect((await test('starter', eve.key, tested)).status).toBe(402);
+  });
+
+  it('spends nothing of a setup’s limits, keeps no setup alive and gives it no live key', async () => {
+    const { merchant, secret, id } = await newSetup(w, { perDay: 20_000_000n });
+    const before = await setupRow(id);
+    const path = '/v1/access/x402/activate/growth?mode=sandbox';
+    const headers = { 'X-Svc-Setup-Secret': secret };
+    const asked = await w.call('POST', path, { headers });
+    expect(asked.status).toBe(402);
+    const paid = await callTesting(w, merchant, 'POST', 'pay', { payment_required: asked.headers.get('PAYMENT-REQUIRED') });
+    const bought = await w.call('POST', path, { headers: { ...headers, 'PAYMENT-SIGNATURE': paid.body.payment_signature } });
+    expect([bought.status, bought.body.plan]).toEqual([200, 'growth']);
+    expect(await setupRow(id)).toEqual(before);
+    expect((await standing(merchant)).plan).toBe('free');
+    expect((await buy(w, 'starter', { secret })).status).toBe(402);
+  });
+});

@@ -1,0 +1,85 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testEnv } from '../../world/env.ts';
+import { tellDatabase } from '../../world/metered.ts';
+import { callTesting, runScenario } from '../../world/sandbox.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+/** What an object holds: the names of its tables, and whether an alarm of it is to come. */
+const heldBy = (name: string): Promise<[string[], number | null]> =>
+  runInDurableObject(testEnv.METERED_SESSION.getByName(name), async (_, { storage }) => [
+    storage.sql
+      .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'")
+      .toArray()
+      .map((table) => table.name),
+    await storage.getAlarm(),
+  ]);
+
+describe('a session of the sandbox that is erased', () => {
+  const w = new World();
+  let ada: Merchant;
+  let eve: Merchant;
+  beforeAll(async () => {
+    [ada, eve] = await Promise.all([w.merchant(), w.merchant()]);
+    await w.sweepAlone('figures');
+  });
+
+  /** The session's end was long ago, and the sweep of sessions finds it. */
+  const erase = async (sessionId: string) => {
+    await w.env.DB.prepare('UPDATE sandbox_sessions SET ended_at = 0 WHERE id = ?').bind(sessionId).run();
+    await w.sweepAlone('endedSandboxes');
+    expect((await callTesting(w, ada, 'GET', `sessions/${sessionId}`)).status).toBe(404);
+  };
+  const told = async ({ sandboxKey: key }: Merchant) => {
+    const summary = (await w.call('GET', '/v1/account/summary', { key })).body;
+    const analytics = (await w.call('GET', '/v1/account/analytics', { key })).body;
+    return { ...summary, ...analytics, as_of: '', top_products: analytics.top_products.map(({ count }: { count: number }) => count) };
+  };
+  const rowsOf = async (merchant: Merchant): Promise<number> => {
+    const sql = ['figure_days', 'figure_quarters', 'figure_totals']
+      .map((table) => `SELECT count(*) AS n FROM ${table} WHERE merchant_id = ?1 AND livemode = 0`)
+      .join(' UNION ALL ');
+    const { results } = await w.env.DB.prepare(`SELECT sum(n) AS n FROM (${sql})`).bind(merchant.userId).all<{ n: number }>();
+    return results[0]!.n;
+  };
+
+  it('leaves nothing of its metered sessions in their objects, nor in those of their channels', async () => {
+    const session = await runScenario(w, ada, 'metered_session_full');
+    const metered = await w.env.DB.prepare('SELECT id, channel_id AS channel FROM metered_sessions WHERE customer_ref = ?')
+      .bind(`${session.session_id}:buyer`)
+      .first<{ id: string; channel: string }>();
+    const names = [metered!.id, `channel:sandbox:${metered!.channel}`];
+    for (const name of names) expect((await heldBy(name))[0]).toContain('page');
+    await erase(session.session_id);
+    for (const name of names) expect(await heldBy(name)).toEqual([[], null]);
+    // Nor does the object tell of it again, however late.
+    await tellDatabase(w, metered!.id);
+    const { results } = await w.env.DB.prepare('SELECT id FROM events WHERE subject_id = ?').bind(metered!.id).all();
+    expect(results).toEqual([]);
+    expect((await w.call('GET', `/v1/access/metered-sessions/${metered!.id}`, { key: ada.sandboxKey })).status).toBe(404);
+  });
+
+  it('takes its figures with it, whether they were folded or not, and leaves those of every other session', async () => {
+    const asked = { seed: 'one' };
+    const [folded, kept] = [await runScenario(w, ada, 'membership_renewed', asked), await runScenario(w, ada, 'payment_overpaid', asked)];
+    await runScenario(w, eve, 'payment_overpaid', asked);
+    const [live, product] = [await w.merchant(), await w.product(ada)];
+    await w.purchase(product, await w.chain.wallet());
+    await w.sweepAlone('figures');
+    const late = await runScenario(w, ada, 'payment_failed', asked);
+    const liveBefore = (await w.call('GET', '/v1/account/summary', { key: ada.key })).body;
+    expect((await told(ada)).confirmed_payments).toBeGreaterThan((await told(eve)).confirmed_payments);
+    await erase(folded.session_id);
+    await erase(late.session_id);
+    expect(await told(ada)).toEqual(await told(eve));
+    await w.sweepAlone('figures');
+    await w.sweepAlone('figures');
+    expect(await told(ada)).toEqual(await told(eve));
+    expect(await rowsOf(ada)).toBeGreaterThan(0);
+    await erase(kept.session_id);
+    await w.sweepAlone('figures');
+    expect(await told(ada)).toEqual({ ...(await told(live)), top_products: [] });
+    expect(await rowsOf(ada)).toBe(0);
+    expect((await w.call('GET', '/v1/account/summary', { key: ada.key })).body.totals).toEqual(liveBefore.totals);
+  });
+});

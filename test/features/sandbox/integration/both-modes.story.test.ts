@@ -1,0 +1,129 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { describe, expect, it } from 'vitest';
+import { entitlementIdOf } from '#core/ids.ts';
+import { createClient } from '../../../../sdk/src/index.ts';
+import worker from '../../../../worker/index.ts';
+import { newAgent, readyToBePaid } from '../../../world/agent.ts';
+import { testEnv } from '../../../world/env.ts';
+import type { Received } from '../../../world/receiver.ts';
+import { callTesting, listenToEntitlement } from '../../../world/sandbox.ts';
+import { type Merchant, World } from '../../../world/world.ts';
+import { openShop, type Shop } from './shop.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+/** The people who buy: all that differs between the modes, and none of it is the shop's. */
+interface Buyers {
+  /** Pays a checkout payment. Answers the transaction's signature. */
+  pay(payment: Body): Promise<string>;
+  /** Answers a challenge of x402. */
+  answer(header: string): Promise<string>;
+}
+
+const testBuyers = (w: World, merchant: Merchant): Buyers => ({
+  pay: async ({ payment_id }) => (await callTesting(w, merchant, 'POST', 'pay', { payment_id })).body.tx_signature,
+  answer: async (header) => (await callTesting(w, merchant, 'POST', 'pay', { payment_required: header })).body.payment_signature,
+});
+
+const liveBuyers = (w: World): Buyers => ({
+  pay: async (payment) => w.chain.pay(await w.chain.wallet(), payment),
+  answer: async (header) => (await newAgent(w)).pay(header),
+});
+
+/** What happened to a shop, without ids. */
+interface Story {
+  wasAccess: boolean;
+  hasAccess: boolean;
+  orders: string[];
+  told: string[];
+  refused: number;
+  answers: [number, Body][];
+}
+
+/** The object of a customer, which tells what happened to it as soon as the test asks. */
+async function listenTo({ userId, key: liveKey }: Merchant, key: string, productId: string, customerRef: string) {
+  const livemode = key === liveKey;
+  return listenToEntitlement(userId, livemode, entitlementIdOf(userId, livemode, productId, { customerRef }));
+}
+
+/** A day of a shop: a buyer at its checkout, then an agent without an account, as both are seen from the outside. */
+async function trade(w: World, merchant: Merchant, key: string, buyers: Buyers): Promise<Story> {
+  const box = crypto.randomUUID();
+  const fetch = async (request: Request): Promise<Response> => {
+    const execution = createExecutionContext();
+    const response = await worker.fetch(request as never, w.env, execution);
+    await waitOnExecutionContext(execution);
+    return response;
+  };
+  const client = createClient({ baseUrl: 'https://svc.test', key, fetch });
+  const hookUrl = `${testEnv.TEST_RECEIVER_URL}/ok/${box}`;
+  const shop = await openShop(client, { hookUrl, payoutWallet: merchant.wallet.address });
+  const customerRef = 'customer-4711';
+  const customers = await Promise.all([customerRef, 'agent-1'].map((ref) => listenTo(merchant, key, shop.productId, ref)));
+  /** All that queues and objects do in their own time. */
+  const settleDown = async () => {
+    for (let i = 0; i < 3; i++) {
+      await w.deliver();
+      for (const customer of customers) await w.deliver(await customer.tell());
+      await w.attempt();
+    }
+  };
+  const wasAccess = await shop.hasAccess(customerRef);
+
+  const payment = await w.connect(shop, { customer_ref: customerRef });
+  expect((await w.confirm(payment.payment_id, await buyers.pay(payment))).status).toBe(200);
+  await settleDown();
+  const hasAccess = await shop.hasAccess(customerRef);
+  const answers: [number, Body][] = [];
+  const ask = async (customer: string, payment: string | null = null) => {
+    const headers = { 'X-Customer': customer, ...(payment === null ? {} : { 'PAYMENT-SIGNATURE': payment }) };
+    const response = await shop.serve(new Request('https://weather.test/forecast', { headers }));
+    const body = (await response.json()) as Body;
+    answers.push([response.status, body.code ?? body]);
+    return response;
+  };
+  // Two uses were bought; the third is refused with what the next costs, which an agent pays.
+  for (let i = 0; i < 3; i++) await ask(customerRef);
+  const refusal = await ask('agent-1');
+  await ask('agent-1', await buyers.answer(refusal.headers.get('PAYMENT-REQUIRED')!));
+  await settleDown();
+  const told = await hand(shop, box);
+  return { wasAccess, hasAccess, orders: [...shop.orders.values()].sort(), told, refused: shop.refused, answers };
+}
+
+/** Hands the shop what its server got: the newest first, each twice, and one that somebody made up. Answers the types. */
+async function hand(shop: Shop, box: string): Promise<string[]> {
+  const got = await (await fetch(`${testEnv.TEST_RECEIVER_URL}/_box/${box}`)).json<Received[]>();
+  const request = ({ headers, body }: Received) => new Request('https://shop.test/hooks', { method: 'POST', headers, body });
+  for (const one of [...got, ...got].reverse()) expect((await shop.receive(request(one))).status).toBe(204);
+  expect((await shop.receive(request({ ...got[0]!, body: got[0]!.body.replace('evt_', 'evt_x') }))).status).toBe(401);
+  return got.map(({ headers }) => headers['x-svc-event-type']!).sort();
+}
+
+describe('an integration', () => {
+  it('that was written against the sandbox works in live mode unchanged: the same webhooks, access and answers', async () => {
+    const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+    const merchant = await w.merchant();
+    await w.chain.call('local_resetCalls');
+    const inSandbox = await trade(w, merchant, merchant.sandboxKey, testBuyers(w, merchant));
+    expect(await w.chain.call('local_calls')).toEqual({});
+    await readyToBePaid(w, merchant);
+    const live = await trade(w, merchant, merchant.key, liveBuyers(w));
+    expect(inSandbox).toEqual(live);
+    expect(live).toMatchObject({
+      wasAccess: false,
+      hasAccess: true,
+      orders: ['paid', 'paid'],
+      refused: 1,
+      answers: [
+        [200, { weather: 'sunny', paid: false }],
+        [200, { weather: 'sunny', paid: false }],
+        [402, 'entitlement_missing'],
+        [402, 'entitlement_missing'],
+        [200, { weather: 'sunny', paid: true }],
+      ],
+    });
+    expect(live.told).toEqual(expect.arrayContaining(['payment.created', 'payment.confirmed', 'receipt.created', 'entitlement.granted']));
+  });
+});

@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Merchant, World } from '../../world/world.ts';
+
+const w = new World();
+let ada: Merchant;
+let eve: Merchant;
+beforeAll(async () => {
+  [ada, eve] = await Promise.all([w.merchant(), w.merchant()]);
+});
+
+const WALLET = 'AbCdEfGhIjKlMnOpQrStUv';
+const sell = (merchant: Merchant) => w.product({ ...merchant, key: merchant.sandboxKey });
+
+/** As the page's own script asks; no operation of the API, so nothing of it is in the document. */
+async function ask(slug: string, body: unknown) {
+  const { createExecutionContext, waitOnExecutionContext } = await import('cloudflare:test');
+  const execution = createExecutionContext();
+  const request = new Request(`https://svc.test/p/${slug}/test-wallet`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const response = await (await import('../../../worker/index.ts')).default.fetch(request, w.env, execution);
+  const answer = { status: response.status, body: (await response.json()) as Record<string, string> };
+  await waitOnExecutionContext(execution);
+  return answer;
+}
+
+describe('the test wallet of a page', () => {
+  it('is another one for each browser and merchant, the same one each time, and none that a label of the merchant names', async () => {
+    const [one, other] = [await sell(ada), await sell(eve)];
+    const addressOf = async (slug: string, wallet_id = WALLET) => (await ask(slug, { wallet_id })).body.address;
+    const address = await addressOf(one.slug);
+    expect(await addressOf(one.slug)).toBe(address);
+    expect(await addressOf(one.slug, WALLET.toLowerCase())).not.toBe(address);
+    expect(await addressOf(other.slug)).not.toBe(address);
+    const payment = await w.connect(one);
+    for (const wallet of [WALLET, `page:${WALLET}`]) {
+      const body = { payment_id: payment.payment_id, outcome: 'declined', wallet };
+      const named = await w.call('POST', '/v1/testing/pay', { key: ada.sandboxKey, body });
+      expect(named.body.payer_wallet).not.toBe(address);
+    }
+  });
+
+  it('pays the payment it is shown, and none of another product, of live mode, or of no memo', async () => {
+    const [product, other, live] = [await sell(ada), await sell(ada), await w.product(ada)];
+    const { address } = (await ask(product.slug, { wallet_id: WALLET })).body;
+    const payment = await w.connect(product, { wallet_address: address });
+    const shown = { transaction: payment.transaction, outcome: 'paid' };
+    expect((await ask(other.slug, { wallet_id: WALLET, shown })).body).toMatchObject({ code: 'payment_mismatch' });
+    expect((await ask(live.slug, { wallet_id: WALLET, shown })).status).toBe(404);
+    expect((await ask('nothing', { wallet_id: WALLET })).status).toBe(404);
+    const broken = { ...shown, transaction: btoa('nothing') };
+    expect((await ask(product.slug, { wallet_id: WALLET, shown: broken })).body).toMatchObject({ code: 'payment_mismatch' });
+    const misspelled = { ...shown, transaction: 'AB==' };
+    expect((await ask(product.slug, { wallet_id: WALLET, shown: misspelled })).body).toMatchObject({ code: 'validation_error' });
+    expect((await ask(product.slug, { wallet_id: 'short' })).status).toBe(422);
+    const livePayment = await w.connect(live, { wallet_address: address });
+    const crossed = { ...shown, transaction: livePayment.transaction };
+    expect((await ask(product.slug, { wallet_id: WALLET, shown: crossed })).body).toMatchObject({ code: 'payment_mismatch' });
+    const paid = await ask(product.slug, { wallet_id: WALLET, shown });
+    expect([paid.status, paid.body.address]).toEqual([200, address]);
+    const { status, body } = await w.confirm(payment.payment_id, paid.body.tx_signature!);
+    expect([status, body.payment.status]).toEqual([200, 'CONFIRMED']);
+    expect((await ask(product.slug, { wallet_id: WALLET, shown })).body).toMatchObject({ code: 'state_conflict' });
+  });
+});

@@ -1,0 +1,119 @@
+import { address } from '@solana/kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cancelInstruction, resumeInstruction } from '#solana/programs/subscriptions/instructions.ts';
+import { newKey } from '../../world/agent.ts';
+import { USDC } from '../../world/chain.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { collectingWorld, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+
+describe('a buyer who cancels', () => {
+  const w = collectingWorld();
+  let seller: SubscriptionSeller;
+  beforeAll(async () => {
+    seller = await SubscriptionSeller.open(w);
+  });
+  afterAll(endSkips);
+
+  const signed = async (life: SubscriptionLife) => {
+    const { body } = await life.cancelIntent();
+    return w.chain.sign(life.subscriber.wallet, body.transaction);
+  };
+  const send = (wire: string) => w.chain.call<string>('sendTransaction', wire, { encoding: 'base64' });
+
+  it('signs what we prepared, we send it, and the account proves it; the same call again gives the same answer', async () => {
+    const life = await seller.subscribe();
+    const { paidThrough } = await life.read();
+    const intent = await life.cancelIntent();
+    expect(intent).toMatchObject({ status: 200, body: { effective_at: new Date(paidThrough!).toISOString() } });
+    expect(await life.read()).toMatchObject({ status: 'active', cancelledAt: null });
+    const transaction = await w.chain.sign(life.subscriber.wallet, intent.body.transaction);
+    const key = newKey();
+    const confirmed = await life.cancelConfirm({ transaction }, key);
+    expect(confirmed).toMatchObject({
+      status: 200,
+      body: { status: 'cancel_requested', cancel: { effective_at: new Date(paidThrough!).toISOString() } },
+    });
+    const again = await life.cancelConfirm({ transaction }, key);
+    expect([again.status, again.body, again.headers.get('Idempotent-Replayed')]).toEqual([200, confirmed.body, 'true']);
+    expect((await life.cancelConfirm({ transaction })).status).toBe(200);
+    expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.cancel_requested']);
+    expect(await life.cancelIntent()).toMatchObject({ status: 409, body: { code: 'subscription_cancelled' } });
+    expect(await life.membership()).toMatchObject({ cancel_at_period_end: true });
+  });
+
+  it('sends it alone and tells of its signature', async () => {
+    const life = await seller.subscribe();
+    const signature = await life.subscriber.send(cancelInstruction(life.subscriber.route));
+    expect(await life.cancelConfirm({ tx_signature: signature })).toMatchObject({ status: 200, body: { status: 'cancel_requested' } });
+  });
+
+  it('is told apart from every other wallet, and its transaction from every other', async () => {
+    const [life, other] = [await seller.subscribe(), await seller.subscribe()];
+    expect((await life.cancelIntent(other.subscriber.wallet.address)).status).toBe(404);
+    const [foreign, stranger] = [await signed(other), await w.chain.wallet()];
+    expect(await life.cancelConfirm({ transaction: foreign })).toMatchObject({ status: 422, body: { code: 'payment_mismatch' } });
+    const theirs = await send(foreign);
+    expect(await life.cancelConfirm({ tx_signature: theirs })).toMatchObject({
+      status: 422,
+      body: { code: 'payment_mismatch', meta: { reason: 'foreign_subscription' } },
+    });
+    const { body } = await life.cancelIntent();
+    const forged = await w.chain.sign(stranger, body.transaction).catch(() => null);
+    if (forged !== null) expect((await life.cancelConfirm({ transaction: forged })).status).toBe(422);
+    expect(await life.read()).toMatchObject({ status: 'active' });
+    expect((await life.subscriber.look()).subscription!.expiresAtTs).toBe(0n);
+  });
+
+  it('cannot be cancelled by an old transaction once the cancellation was taken back', async () => {
+    const life = await seller.subscribe();
+    const signature = await life.subscriber.send(cancelInstruction(life.subscriber.route));
+    await life.cancelConfirm({ tx_signature: signature });
+    await life.subscriber.send(resumeInstruction(life.subscriber.route, address(USDC)));
+    expect((await life.show()).body).toMatchObject({ status: 'active' });
+    expect(await life.cancelConfirm({ tx_signature: signature })).toMatchObject({
+      status: 422,
+      body: { meta: { reason: 'not_cancelled' } },
+    });
+    expect(await life.read()).toMatchObject({ status: 'active' });
+  });
+
+  it('of a checkout whose first period could not be collected takes the subscription back all the same', async () => {
+    const life = await seller.checkout({ usdc: 1n });
+    await life.sign();
+    await life.collectFirst();
+    expect((await life.cancelConfirm({ transaction: await signed(life) })).status).toBe(200);
+    expect((await life.subscriber.look()).subscription!.expiresAtTs).not.toBe(0n);
+    expect(await life.collectFirst()).toMatchObject({ kind: 'waiting', reason: 'subscription_cancelled' });
+  });
+
+  it('is shown to its merchant alone, in its mode, as the chain has it this moment', async () => {
+    const life = await seller.subscribe();
+    const { key, sandboxKey } = await w.merchant();
+    expect([
+      (await life.show(key)).status,
+      (await life.show(sandboxKey)).status,
+      (await life.show(seller.merchant.sandboxKey)).status,
+    ]).toEqual([404, 404, 404]);
+    expect((await w.call('GET', life.path)).status).toBe(401);
+    await life.subscriber.send(cancelInstruction(life.subscriber.route));
+    const { body } = await life.show();
+    expect(body).toMatchObject({ authorization_id: life.id, status: 'cancel_requested', period_hours: 720 });
+    await skipTime(w.chain, 60);
+    expect((await life.show()).body).toEqual(body);
+  });
+
+  it('is refused without a key of its own, and by an id that is none', async () => {
+    const life = await seller.checkout();
+    const body = { tx_signature: await life.subscriber.send() };
+    expect(await w.call('POST', `${life.path}/cancel-confirm`, { body })).toMatchObject({
+      status: 400,
+      body: { code: 'idempotency_key_required' },
+    });
+    const elsewhere = '/v1/access/native-subscriptions/nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5';
+    expect((await w.call('GET', elsewhere, { key: seller.merchant.key })).status).toBe(404);
+    const intent = { body: { wallet_address: life.subscriber.wallet.address } };
+    expect((await w.call('POST', `${elsewhere}/cancel-intent`, intent)).status).toBe(404);
+    expect((await life.cancelIntent()).body.code).toBe('subscription_requires_reapproval');
+    expect((await life.cancelConfirm({})).status).toBe(422);
+  });
+});

@@ -1,0 +1,79 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testEnv } from '../../world/env.ts';
+import { OPERATOR_SECRET, openStaff } from '../../world/staff.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+describe('a long thread with support', () => {
+  const w = new World({ OPERATOR_SECRET });
+  let ada: Merchant;
+  let staff: Merchant;
+  const opened = async (): Promise<string> =>
+    (await w.call('POST', '/v1/support/tickets', { key: ada.key, body: { subject: 'A question', body: 'message 0' } })).body.ticket_id;
+  const read = (id: string, before = '', key = ada.key) =>
+    w.call('GET', `/v1/support/tickets/${id}${before && `?before=${before}`}`, { key });
+  const act = (id: string, how: string, body: object | undefined, idempotencyKey: string, key = ada.key) =>
+    w.call('POST', `/v1/support/tickets/${id}/${how}`, { key, ...(body ? { body } : {}), headers: { 'Idempotency-Key': idempotencyKey } });
+  /** So many more messages, two of each millisecond, as if they had been written over weeks. */
+  const lengthen = async (id: string, count: number, text: (i: number) => string) => {
+    const insert = testEnv.DB.prepare(
+      'INSERT INTO support_messages (id, ticket_id, author, author_id, body, created_at, written_at) VALUES (?, ?, ?, ?, ?, ?, 0)',
+    );
+    const at = (i: number) => 1_700_000_000_000 + (i >> 1);
+    const first = testEnv.DB.prepare('UPDATE support_messages SET created_at = ? WHERE ticket_id = ?').bind(at(0), id);
+    const rows = Array.from({ length: count }, (_, i) =>
+      insert.bind(crypto.randomUUID(), id, 'merchant', 'elsewhere', text(i + 1), at(i + 1)),
+    );
+    await testEnv.DB.batch([first, ...rows]);
+  };
+  const bodiesOf = ({ messages }: Body): string[] => messages.map(({ body }: Body) => body);
+
+  beforeAll(async () => {
+    ada = await w.merchant();
+    staff = await openStaff(w);
+  });
+
+  it('is read page after page, every message once and in order, by its merchant and by staff', async () => {
+    const id = await opened();
+    await lengthen(id, 120, (i) => `message ${i}`);
+    for (const key of [ada.key, staff.token]) {
+      let { body } = await read(id, '', key);
+      const pages: string[][] = [bodiesOf(body)];
+      while (body.messages_before !== undefined) {
+        ({ body } = await read(id, body.messages_before, key));
+        pages.unshift(bodiesOf(body));
+      }
+      expect(pages.map(({ length }) => length)).toEqual([21, 50, 50]);
+      expect(pages.flat()).toEqual(Array.from({ length: 121 }, (_, i) => `message ${i}`));
+    }
+  });
+
+  it('answers no page before a message of another ticket', async () => {
+    const [one, other] = [await opened(), await opened()];
+    const [{ message_id }] = (await read(other)).body.messages;
+    const { status, body } = await read(one, message_id);
+    expect([status, body.messages, 'messages_before' in body]).toEqual([200, [], false]);
+    expect((await read(one, 'no-id')).status).toBe(422);
+  });
+
+  it('is answered under a key by its newest messages alone, whatever was written before, and again the same', async () => {
+    const id = await opened();
+    // Emoji: each four bytes, and two characters.
+    await lengthen(id, 60, () => '🙂'.repeat(5000));
+    for (const [how, body, key, who] of [
+      ['message', { body: '√'.repeat(10_000) }, 'long-message', ada.key],
+      ['resolve', undefined, 'long-resolve', staff.token],
+      ['close', undefined, 'long-close', ada.key],
+    ] as const) {
+      const first = await act(id, how, body, key, who);
+      expect(first.status).toBe(200);
+      expect(first.body.messages.length).toBeLessThanOrEqual(6);
+      expect(first.body.messages.at(-1).body).toBe('√'.repeat(10_000));
+      expect((await act(id, how, body, key, who)).body).toEqual(first.body);
+    }
+    const kept = testEnv.DB.prepare("SELECT max(length(CAST(body AS BLOB))) AS n FROM claims WHERE scope LIKE '%/support/tickets/%'");
+    expect(await kept.first<number>('n')).toBeLessThan(256 * 1024);
+  });
+});

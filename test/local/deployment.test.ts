@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../worker/platform/config.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const home = mkdtempSync(join(tmpdir(), 'svc-deployment-test-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const run = (script: string, args: string[], env: Record<string, string> = {}) =>
+  spawnSync(process.execPath, ['--no-warnings', join(ROOT, 'local', script), ...args], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home, ...env },
+  });
+
+describe('npm run secrets', () => {
+  const vault = join(home, 'vault.env');
+
+  it('makes all secrets once, in a file for one reader, and shows the fee payer’s address but none of them', () => {
+    const { status, stdout } = run('vault.ts', ['--out', vault]);
+    expect(status).toBe(0);
+    expect(statSync(vault).mode & 0o777).toBe(0o600);
+    const secrets = parseEnv(readFileSync(vault, 'utf8'));
+    expect(stdout).toMatch(/The fee payer is [1-9A-HJ-NP-Za-km-z]{32,44}:/);
+    for (const value of Object.values(secrets)) expect(stdout).not.toContain(value);
+    expect(new Set(Object.values(secrets)).size).toBe(11);
+    expect(stdout).toMatch(/Subscriptions are collected by [1-9A-HJ-NP-Za-km-z]{32,44}:/);
+    const deployment = { NETWORK: 'mainnet', RPC_URL: 'https://rpc.example.com', BASE_URL: 'https://pay.example.com' };
+    const reference = { SERVICE_REFERENCE: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' };
+    expect(readConfig({ ...deployment, ...reference, ...secrets }).findings).toEqual([]);
+  });
+
+  it('never makes them a second time over the first', () => {
+    const before = readFileSync(vault, 'utf8');
+    const { status, stderr } = run('vault.ts', ['--out', vault]);
+    expect([status, readFileSync(vault, 'utf8')]).toEqual([1, before]);
+    expect(stderr).toContain('may be in use');
+  });
+
+  it('leaves no copy behind where the platform does not take them', () => {
+    const { status, stdout, stderr } = run('vault.ts', ['--out', vault, '--put'], { CLOUDFLARE_API_BASE_URL: 'http://127.0.0.1:9' });
+    expect(status).toBe(1);
+    expect(readdirSync(home).filter((name) => name.startsWith('svc-secrets-'))).toEqual([]);
+    for (const value of Object.values(parseEnv(readFileSync(vault, 'utf8')))) expect(stdout + stderr).not.toContain(value);
+    expect(existsSync(vault)).toBe(true);
+  }, 60_000);
+});
+
+describe('npm run deploy:check', () => {
+  it('names what is still that of the example, builds and weighs, and is not ready', () => {
+    const vault = join(home, 'second.env');
+    run('vault.ts', ['--out', vault]);
+    const { status, stdout } = run('deploy-check.ts', ['--vars', vault, '--offline']);
+    expect(stdout).toMatch(/^open {2}wrangler\.toml\n {6}wrangler\.toml has no database_id of yours/m);
+    expect(stdout).toMatch(/^ok {2}build and size$/m);
+    expect(stdout).toMatch(/^not looked at {2}migrations$/m);
+    expect([status, stdout.trim().split('\n').at(-1)]).toEqual([1, 'Not ready yet.']);
+  }, 120_000);
+});

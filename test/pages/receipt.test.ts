@@ -1,0 +1,117 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { violationsOf } from './axe.ts';
+import { enter, letterTo, newEmail, PASSWORD } from './merchant.ts';
+import { press, Shop, seeHeading } from './shop.ts';
+
+const USDC = 1_000_000n;
+const shop = new Shop();
+beforeAll(() => shop.open(), 60_000);
+afterAll(() => shop.close());
+
+/** A receipt of a purchase in SOL of what costs dollars, as the buyer's browser comes to it, and its seller. */
+async function buy(page: Page): Promise<string> {
+  const product = await shop.sell({ name: 'Forecasts & “more”', accepted_assets: ['USDC', 'SOL'], price: { asset: 'USDC', amount: '15' } });
+  await page.goto(shop.urlOf(product));
+  await page.getByRole('radio', { name: 'SOL' }).check();
+  await press(page, 'Pay with Test wallet');
+  await page.getByRole('link', { name: 'Open the receipt' }).click({ timeout: 30_000 });
+  await seeHeading(page, 'This receipt is genuine');
+  return new URL(page.url()).pathname;
+}
+
+describe('a receipt', () => {
+  it('leads to paper, file, letter and network, says price and rate, and prints without its buttons', async () => {
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer }]);
+    const path = await buy(page);
+    const receiptId = path.split('/')[2]!;
+    const text = await page.locator('main').innerText();
+    expect(text).toMatch(/15\.00\u00a0USDC at 150\.00\u00a0USDC for one SOL, by \S+ at /);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('55-receipt');
+    const pdf = await fetch(`${shop.baseUrl}${await page.getByRole('link', { name: 'Open as PDF' }).getAttribute('href')}`);
+    expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf']);
+    expect(
+      Buffer.from(await pdf.arrayBuffer())
+        .subarray(0, 5)
+        .toString(),
+    ).toBe('%PDF-');
+    const letter = new URL((await page.getByRole('link', { name: 'Send by e-mail' }).getAttribute('href'))!);
+    expect([letter.protocol, letter.searchParams.get('subject'), letter.searchParams.get('body')]).toEqual([
+      'mailto:',
+      'Receipt: Forecasts & “more”',
+      `${shop.baseUrl}${path}`,
+    ]);
+    const explorer = page.getByRole('link', { name: 'Look it up on the network' });
+    expect(await explorer.getAttribute('href')).toMatch(/^https:\/\/explorer\.solana\.com\/tx\/[1-9A-HJ-NP-Za-km-z]+\?cluster=devnet$/);
+    expect(await explorer.getAttribute('rel')).toBe('noopener noreferrer');
+    await page.evaluate('window.print = () => { window.isPrinted = true; }');
+    await press(page, 'Print or save as PDF');
+    expect(await page.evaluate('window.isPrinted')).toBe(true);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    for (const unwanted of ['footer', '.papers', '.seller', '.by-yourself'])
+      expect(await page.locator(unwanted).first().isVisible()).toBe(false);
+    for (const words of ['15.00', receiptId, signer.address])
+      expect((await page.locator('main').innerText()).replace(/\s/g, '')).toContain(words);
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.sheet')).backgroundColor")).toBe('rgb(255, 255, 255)');
+    await shoot('56-receipt-print');
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it.each(['light', 'dark'] as const)('fits 320 pixels with all that leads on from it, in the %s', async (colorScheme) => {
+    const options = { viewport: { width: 320, height: 640 }, colorScheme };
+    const { page, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }], options);
+    const path = await buy(page);
+    for (const locale of ['de', 'ja', 'fr']) {
+      await page.goto(`${shop.baseUrl}${path}?locale=${locale}`);
+      await page.locator('#print').waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+      expect(await violationsOf(page)).toEqual([]);
+      await shoot(`57-receipt-${locale}-${colorScheme}`);
+    }
+    await close();
+  });
+
+  it('is mailed by its seller from its page, and by nobody else', async () => {
+    const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
+    const path = await buy(page);
+    expect(await page.locator('#send-proof').isVisible()).toBe(false);
+    await page.locator('#seller-sign-in a').click();
+    await enter(page, shop.email);
+    await page.waitForURL(({ pathname }) => pathname === path);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('58-receipt-seller');
+    const to = newEmail();
+    const fields = { To: to, 'A few words of yours, if you like': 'As you wished. <b>Ada</b>' };
+    const send = async () => {
+      for (const [name, value] of Object.entries(fields)) await page.getByLabel(name, { exact: true }).fill(value);
+      await press(page, 'Send the proof');
+    };
+    let isLost = false;
+    await page.route('**/send-proof', async (route) => {
+      if (isLost) return route.continue();
+      isLost = true;
+      await route.fetch();
+      return route.abort();
+    });
+    await send();
+    await page.getByText('No connection.').waitFor();
+    await send();
+    await page.getByText(`The proof is on its way to ${to}.`).waitFor();
+    const letter = await letterTo(shop, to, 'receipt_proof');
+    expect(letter.text).toContain(`${shop.baseUrl}${path}`);
+    const { items } = await shop.api.must<{ items: { to: string }[] }>('GET', '/dev/mail?format=json');
+    expect(items.filter((one) => one.to === to)).toHaveLength(1);
+    // Another seller's session opens no receipt but its own.
+    await shop.sell();
+    await page.goto(`${shop.baseUrl}/login?next=${encodeURIComponent(path)}`);
+    await enter(page, shop.email, PASSWORD);
+    await page.waitForURL(({ pathname }) => pathname === path);
+    await send();
+    await page.getByText('This is not a receipt of your account.').waitFor();
+    expect(offences).toEqual([]);
+    await close();
+  });
+});

@@ -1,0 +1,281 @@
+import { generateKeyPairSigner } from '@solana/kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { violationsOf } from './axe.ts';
+import { BUSINESS, enter, newEmail, PASSWORD, register, sessionOf, signIn } from './merchant.ts';
+import { press, Shop, seeHeading, type TestWallet } from './shop.ts';
+
+const shop = new Shop();
+beforeAll(() => shop.open(), 60_000);
+afterAll(() => shop.close());
+
+const urlOf = (path: string): string => `${shop.baseUrl}${path}`;
+
+describe('signing in by password', () => {
+  it.each(['phone', 'desktop'] as const)('leads to where the person wanted to go, on a %s', async (size) => {
+    const { email } = await register(shop);
+    const { page, offences, shoot, close } = await shop.visit(size);
+    await page.goto(urlOf('/dashboard'));
+    await page.waitForURL(/\/login\?/);
+    await seeHeading(page, 'Sign in');
+    // Nobody was signed in, so no session has ended.
+    expect(await page.locator('#panel').innerText()).not.toContain('Your session has ended');
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('40-login');
+    await enter(page, email);
+    await seeHeading(page, 'Account');
+    expect(new URL(page.url()).pathname).toBe('/dashboard');
+    const text = await page.locator('main').innerText();
+    for (const words of [BUSINESS, email, 'not confirmed yet', 'free', 'You sell nothing yet.']) expect(text).toContain(words);
+    expect(await violationsOf(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await shoot('41-dashboard');
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('says of a wrong password and of an unknown e-mail the same, keeps what was typed, and lets go on', async () => {
+    const { email } = await register(shop);
+    const { page, close } = await shop.visit('phone');
+    await page.goto(urlOf('/login'));
+    const problem = page.locator('.problem');
+    await enter(page, newEmail());
+    await problem.waitFor();
+    const unknown = await problem.innerText();
+    const answered = page.waitForResponse('**/v1/auth/login');
+    await enter(page, email, 'not the password');
+    expect((await answered).status()).toBe(401);
+    await problem.waitFor();
+    expect(await problem.innerText()).toBe(unknown);
+    expect(unknown).toContain('E-mail and password do not belong together.');
+    expect(await page.locator('#announcement').textContent()).toContain('E-mail and password do not belong together.');
+    expect(await page.getByLabel('E-mail').inputValue()).toBe(email);
+    expect(await violationsOf(page)).toEqual([]);
+    expect(await sessionOf(page)).toBeNull();
+    await enter(page, email);
+    await seeHeading(page, 'Account');
+    await close();
+  });
+
+  it('keeps what was typed before the script was there', async () => {
+    const { email } = await register(shop);
+    const { page, close } = await shop.visit('phone');
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/assets/account-*.js', async (route) => {
+      await released;
+      return route.continue();
+    });
+    await page.goto(urlOf('/login'), { waitUntil: 'commit' });
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    expect(await page.getByRole('button', { name: 'Sign in', exact: true }).isDisabled()).toBe(true);
+    release();
+    await page.locator('button[type=submit]:enabled').waitFor();
+    expect(await page.evaluate('document.activeElement.id')).toBe('password');
+    await page.keyboard.press('Enter');
+    await seeHeading(page, 'Account');
+    await close();
+  });
+
+  it('needs no account before: one is made there, and an e-mail that has one is told so', async () => {
+    const email = newEmail();
+    const { page, shoot, close } = await shop.visit('phone');
+    for (const isKnown of [false, true]) {
+      await page.goto(urlOf('/login'));
+      await press(page, 'Create an account with e-mail');
+      await seeHeading(page, 'Create an account');
+      expect(await page.evaluate('document.activeElement.id')).toBe('panel-title');
+      await page.getByLabel('Your name or that of your business').fill(BUSINESS);
+      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('New password').fill('short');
+      await press(page, 'Create the account');
+      await page.locator('.problem', { hasText: 'A password has 8 to 128 characters.' }).waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      await shoot('42-register');
+      await page.getByLabel('New password').fill(PASSWORD);
+      await press(page, 'Create the account');
+      if (isKnown) await page.locator('.problem', { hasText: 'An account with this e-mail exists already.' }).waitFor();
+      else await seeHeading(page, 'Account');
+    }
+    await close();
+  });
+
+  it('shows a password only on request, and says when a pause is asked for and when nothing answers', async () => {
+    const { page, close } = await shop.visit('phone');
+    await page.goto(urlOf('/login'));
+    const field = page.getByLabel('Password', { exact: true });
+    await page.getByLabel('Show the password').check();
+    expect(await field.getAttribute('type')).toBe('text');
+    await page.getByLabel('Show the password').uncheck();
+    expect(await field.getAttribute('type')).toBe('password');
+    const limited = { status: 429, headers: { 'retry-after': '130' }, json: { code: 'rate_limited', detail: 'slow down', meta: {} } };
+    await page.route('**/v1/auth/login', (route) => route.fulfill(limited), { times: 1 });
+    await enter(page, newEmail());
+    await page.locator('.problem', { hasText: 'Too many tries. Try again in 3 minutes.' }).waitFor();
+    await page.route('**/v1/auth/login', (route) => route.abort(), { times: 1 });
+    await enter(page, newEmail());
+    await page.locator('.problem', { hasText: 'No connection.' }).waitFor();
+    await close();
+  });
+});
+
+describe('signing in by wallet', () => {
+  const ways = { 'the whole text': ['solana:signMessage'], 'a text it wrote itself': ['solana:signIn'] } as const;
+  it.each(Object.keys(ways) as (keyof typeof ways)[])('makes its account the first time and finds it the second, with %s', async (way) => {
+    const wallet: TestWallet = { signer: await generateKeyPairSigner(), features: [...ways[way]] };
+    const ids = [];
+    for (const _ of ['first', 'second']) {
+      const { page, offences, shoot, close } = await shop.visit('desktop', [wallet]);
+      await page.goto(urlOf('/login'));
+      await page.getByRole('button', { name: 'Sign in with Test wallet' }).waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      await shoot('43-login-wallet');
+      await press(page, 'Sign in with Test wallet');
+      await seeHeading(page, 'Account');
+      expect(await page.locator('main').innerText()).toContain(`${wallet.signer.address.slice(0, 4)}…`);
+      const { token } = JSON.parse((await sessionOf(page)) as string) as { token: string };
+      const claims = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { sub: string; amr: string };
+      // The text names this service, so the session may do what one of a bare nonce may not.
+      expect(claims.amr).toBe('siws');
+      ids.push(claims.sub);
+      expect(offences).toEqual([]);
+      await close();
+    }
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('never sends a signature of a text that names another site', async () => {
+    const wallet: TestWallet = { signer: await generateKeyPairSigner(), features: ['solana:signIn'], isBroken: true };
+    const { page, close } = await shop.visit('phone', [wallet]);
+    let isSent = false;
+    await page.route('**/v1/auth/wallet', (route) => {
+      isSent = true;
+      return route.continue();
+    });
+    await page.goto(urlOf('/login'));
+    await press(page, 'Sign in with Test wallet');
+    await page.locator('.problem', { hasText: 'Test wallet reported a problem.' }).waitFor();
+    expect(isSent).toBe(false);
+    await close();
+  });
+
+  it('asks for the service’s own text where a wallet wrote another one', async () => {
+    const features: TestWallet['features'] = ['solana:signIn', 'solana:signMessage'];
+    const { page, close } = await shop.visit('phone', [{ signer: await generateKeyPairSigner(), features, isBroken: true }]);
+    await page.goto(urlOf('/login'));
+    await press(page, 'Sign in with Test wallet');
+    await seeHeading(page, 'Account');
+    await close();
+  });
+
+  it('can be declined, and can be left while the wallet is silent; what it says afterwards signs nobody in', async () => {
+    const signer = await generateKeyPairSigner();
+    const declining: TestWallet = { signer, features: ['solana:signMessage'], onAct: () => 'error:4001:User rejected the request.' };
+    let answer = (_signature: string): void => {};
+    const asked = new Promise<string>((resolve) => {
+      answer = resolve;
+    });
+    const silent: TestWallet = { signer, name: 'Silent wallet', features: ['solana:signMessage'], onAct: () => asked };
+    const elsewhere: TestWallet = { signer, name: 'Other wallet', features: ['solana:signMessage'], chains: ['solana:mainnet'] };
+    const payingOnly: TestWallet = { signer, name: 'Paying wallet' };
+    const { page, shoot, close } = await shop.visit('phone', [declining, silent, elsewhere, payingOnly]);
+    await page.goto(urlOf('/login'));
+    await press(page, 'Sign in with Test wallet');
+    await page.locator('.problem', { hasText: 'You declined in your wallet.' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Paying wallet' }).count()).toBe(0);
+    // It can be reached, and says why it cannot sign in.
+    await page.getByRole('button', { name: 'Sign in with Other wallet' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.problem', { hasText: 'Other wallet does not offer Solana devnet' }).waitFor();
+    await press(page, 'Sign in with Silent wallet');
+    await seeHeading(page, 'Sign in with Silent wallet');
+    await page.getByText(`names ${new URL(shop.baseUrl).host}.`).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('44-wallet-asked');
+    await press(page, 'Back');
+    const told = page.waitForResponse('**/v1/auth/wallet');
+    answer(Buffer.alloc(64).toString('base64'));
+    await told;
+    await page.waitForTimeout(300);
+    await seeHeading(page, 'Sign in');
+    expect(await page.locator('.problem').count()).toBe(0);
+    expect(await sessionOf(page)).toBeNull();
+    await close();
+  });
+
+  it('works with the demo wallet of a local machine, which says what it is', async () => {
+    const { page, offences, close } = await shop.visit('desktop', [], { demo: true });
+    await page.goto(urlOf('/login'));
+    await page.getByText('Its money is not real.').waitFor();
+    await press(page, 'Sign in with Demo wallet');
+    await seeHeading(page, 'Account');
+    expect(offences).toEqual([]);
+    await close();
+  });
+});
+
+describe('where a person goes after signing in', () => {
+  const OFF_SITE = [
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    '/\t/evil.example',
+    '/\n/evil.example',
+    '/..//evil.example',
+    '/a/..\\..//evil.example',
+    '/.//evil.example',
+    'javascript:alert(1)',
+    ' //evil.example',
+    '/dashboard#token=stolen',
+    'https:evil.example',
+    'evil.example',
+    '/%09/evil.example',
+    '/%2f/evil.example',
+    '',
+  ];
+
+  it('is a page of this site, however another one is spelled', async () => {
+    const { email } = await register(shop);
+    const { page, offences, close } = await shop.visit('desktop');
+    await page.goto(urlOf('/login?next=%2Fr%2Fnothing%3Flocale%3Dde'));
+    await enter(page, email);
+    await seeHeading(page, 'Hier ist nichts');
+    expect(page.url()).toBe(urlOf('/r/nothing?locale=de'));
+    for (const next of OFF_SITE) {
+      // Every link and every address that the page could go to.
+      await page.goto(urlOf(`/login?next=${encodeURIComponent(next)}`));
+      const facts = JSON.parse((await page.locator('#facts').textContent())!) as { next: string };
+      const target = (await page.evaluate(`new URL(${JSON.stringify(facts.next)}, location.href).href`)) as string;
+      expect(new URL(target).origin, next).toBe(new URL(shop.baseUrl).origin);
+      expect(facts.next, next).toMatch(/^\/(?!\/)/);
+    }
+    await page.goto(urlOf(`/login?next=${encodeURIComponent('//evil.example')}`));
+    await page.route('**/v1/auth/login', (route) => route.fulfill({ json: { token: 'none', expires_at: '2099-01-01T00:00:00Z' } }));
+    await enter(page, email);
+    await page.waitForURL(/\/(?:dashboard|login)/);
+    expect(offences).toEqual([]);
+    await close();
+  });
+});
+
+describe('signing out', () => {
+  it('ends the session of every tab, and going back shows nothing of it', async () => {
+    const { email } = await register(shop);
+    const { page, close } = await shop.visit('desktop');
+    await signIn(shop, page, email);
+    const tab = await page.context().newPage();
+    await signIn(shop, tab, email);
+    await press(page, 'Sign out');
+    await seeHeading(page, 'Sign in');
+    await page.getByText('You are signed out.').waitFor();
+    await seeHeading(tab, 'Sign in');
+    expect([await sessionOf(page), await sessionOf(tab)]).toEqual([null, null]);
+    await page.goBack();
+    await page.waitForTimeout(500);
+    expect(await page.locator('body').innerText()).not.toContain(email);
+    await close();
+  });
+});

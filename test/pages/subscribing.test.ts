@@ -1,0 +1,146 @@
+import type { KeyPairSigner } from '@solana/kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sign } from '../../local/demo/wallet.ts';
+import { LOCALE_NAMES } from '../../worker/core/locales.ts';
+import { violationsOf } from './axe.ts';
+import { type Product, press, Shop, seeHeading } from './shop.ts';
+
+const USDC = 1_000_000n;
+const shop = new Shop();
+let seller: KeyPairSigner;
+beforeAll(async () => {
+  await shop.open();
+  // The wallet that is paid publishes the plan.
+  seller = await shop.chain.newBuyer(0n);
+  shop.wallet = seller.address;
+}, 60_000);
+afterAll(() => shop.close());
+
+/** A product that renews itself, whose plan is on the chain. */
+async function sellByPeriod(terms: Record<string, unknown> = {}): Promise<Product> {
+  const product = await shop.sell({
+    renewal_mode: 'AUTOMATIC',
+    live_mode_confirmed: true,
+    price: { asset: 'USDC', amount: '5' },
+    ...terms,
+  });
+  const path = `/v1/access/products/${product.product_id}/subscription-plan`;
+  const { transaction } = await shop.callAs<{ transaction: string }>(product, 'POST', path);
+  const signature = await shop.chain.call<string>('sendTransaction', await sign(seller, transaction), { encoding: 'base64' });
+  await shop.callAs(product, 'POST', `${path}/confirm`, { tx_signature: signature });
+  return product;
+}
+
+describe('the page of what renews itself', () => {
+  it('explains each signature before the wallet opens, subscribes, and leads to where the subscription is cancelled', async () => {
+    const product = await sellByPeriod();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer }]);
+    await page.goto(shop.urlOf(product));
+    const terms = 'Up to 5.00\u00a0USDC every 30 days. You can stop at any time, without us.';
+    await page.getByText(terms).waitFor();
+    await seeHeading(page, 'Choose your wallet');
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('70-subscribe');
+    await press(page, 'Subscribe with Test wallet');
+    await seeHeading(page, 'Allow the collections');
+    await page.getByText('Step 1 of 2').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('71-subscribe-approve');
+    await press(page, 'Continue in Test wallet');
+    await seeHeading(page, 'Subscribe');
+    await page.getByText('Step 2 of 2').waitFor();
+    await page.getByText('You agree to be charged up to 5.00\u00a0USDC every 30 days').waitFor();
+    await shoot('72-subscribe-subscribe');
+    await press(page, 'Continue in Test wallet');
+    await seeHeading(page, 'You are subscribed');
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('73-subscribed');
+    const [payment] = await shop.paymentsOf(product);
+    expect(payment!.status).toBe('CONFIRMED');
+
+    await page.getByRole('link', { name: 'See or cancel the subscription' }).click();
+    await seeHeading(page, 'Your subscription');
+    await page.getByText('It is running, and renews by itself.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('74-subscription');
+    await press(page, 'Cancel with Test wallet');
+    await seeHeading(page, 'End the subscription');
+    await press(page, 'Continue in Test wallet');
+    await seeHeading(page, 'It is cancelled');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.reload();
+    await page.getByText('You have cancelled it.').waitFor();
+    await shoot('75-subscription-cancelled');
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('goes on after a refusal and after a reload, with what is left to sign', async () => {
+    const product = await sellByPeriod();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    let refuses = true;
+    const onAct = (transaction: string) => (refuses ? 'error:4001:User rejected the request.' : sign(signer, transaction));
+    const { page, offences, shoot, close } = await shop.visit('phone', [{ signer, onAct }]);
+    await page.goto(shop.urlOf(product));
+    await press(page, 'Subscribe with Test wallet');
+    await press(page, 'Continue in Test wallet');
+    await page.locator('.problem', { hasText: 'You declined in your wallet. Nothing was charged.' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('76-subscribe-declined');
+    refuses = false;
+    await press(page, 'Subscribe with Test wallet');
+    await press(page, 'Continue in Test wallet');
+    await page.getByText('Step 2 of 2').waitFor();
+    await page.reload();
+    await press(page, 'Subscribe with Test wallet');
+    await seeHeading(page, 'Subscribe');
+    await press(page, 'Continue in Test wallet');
+    await seeHeading(page, 'You are subscribed');
+    expect((await shop.paymentsOf(product)).length).toBe(1);
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('says what is missing for the first payment, and collects as soon as it is there', async () => {
+    const product = await sellByPeriod();
+    const signer = await shop.chain.newBuyer(USDC);
+    const { page, close } = await shop.visit('desktop', [{ signer }]);
+    await page.goto(shop.urlOf(product));
+    await press(page, 'Subscribe with Test wallet');
+    await press(page, 'Continue in Test wallet');
+    await page.getByText('Step 2 of 2').waitFor();
+    await press(page, 'Continue in Test wallet');
+    await seeHeading(page, 'The first payment is being collected');
+    await page.getByText('Make sure that your wallet holds 5.00\u00a0USDC').waitFor({ timeout: 40_000 });
+    expect(await violationsOf(page)).toEqual([]);
+    await shop.chain.call('local_fundUsdc', signer.address, '10000000');
+    await seeHeading(page, 'You are subscribed');
+    await close();
+  });
+
+  it('is there in every language, whole before any script has run, and another wallet cancels nothing', async () => {
+    const product = await sellByPeriod();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, close } = await shop.visit('desktop', [{ signer }]);
+    await page.goto(shop.urlOf(product));
+    await press(page, 'Subscribe with Test wallet');
+    await press(page, 'Continue in Test wallet');
+    await page.getByText('Step 2 of 2').waitFor();
+    await press(page, 'Continue in Test wallet');
+    await seeHeading(page, 'You are subscribed');
+    const link = await page.getByRole('link', { name: 'See or cancel the subscription' }).getAttribute('href');
+    await close();
+    const stranger = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(0n) }]);
+    for (const locale of LOCALE_NAMES)
+      for (const path of [shop.urlOf(product), `${shop.baseUrl}${link}`]) {
+        await stranger.page.goto(`${path}?locale=${locale}`);
+        expect(await violationsOf(stranger.page)).toEqual([]);
+        expect(await stranger.page.locator('main').innerText()).not.toMatch(/[{}]|undefined/);
+      }
+    await stranger.page.goto(`${shop.baseUrl}${link}`);
+    await press(stranger.page, 'Cancel with Test wallet');
+    await stranger.page.locator('.problem', { hasText: 'This is not the wallet of this subscription.' }).waitFor();
+    await stranger.close();
+  });
+});

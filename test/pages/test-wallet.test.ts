@@ -1,0 +1,133 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { violationsOf } from './axe.ts';
+import { type Product, press, Shop, type Size, seeHeading } from './shop.ts';
+
+const shop = new Shop();
+beforeAll(() => shop.open(), 60_000);
+afterAll(() => shop.close());
+
+const statusesOf = async (product: Product) => (await shop.paymentsOf(product)).map(({ status }) => status);
+
+/** The page asks the test wallet, which asks what the buyer does. */
+async function openWallet(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  await press(page, 'Pay with Test wallet');
+  await page.getByRole('dialog', { name: 'Test wallet' }).waitFor();
+}
+
+describe.each<Size>(['phone', 'desktop'])('a test product on a %s', (size) => {
+  it('is paid by the test wallet of its page, marked as a test, alone with us and accessible at every step', async () => {
+    const product = await shop.sellInSandbox();
+    const { page, offences, shoot, close } = await shop.visit(size, [{ signer: await shop.chain.newBuyer(0n), name: 'Real wallet' }]);
+    await page.goto(shop.urlOf(product));
+    await page.getByText('This is a test.').waitFor();
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
+    // No wallet of the browser knows this chain, and none on a phone does.
+    expect(await page.locator('#pay').getByRole('button').allInnerTexts()).toHaveLength(1);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('40-test-choosing');
+    await press(page, 'Pay with Test wallet');
+    await page.getByRole('dialog', { name: 'Test wallet' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('41-test-wallet');
+    await press(page, 'Approve');
+    await seeHeading(page, 'Paid');
+    expect(await statusesOf(product)).toEqual(['CONFIRMED']);
+    await page.getByRole('link', { name: 'Open the receipt' }).click();
+    await page.getByText('This receipt is of a test, not of a sale.').waitFor();
+    await page.getByText('Your own browser checked the signature too.').waitFor();
+    expect(offences).toEqual([]);
+    await close();
+  });
+});
+
+describe('a buyer with the test wallet', () => {
+  it('who has to show who they are follows one link, comes back, and pays', async () => {
+    const product = await shop.sellInSandbox({ requires_identity: 'telegram' });
+    const { page, offences, close } = await shop.visit('phone');
+    await page.goto(shop.urlOf(product));
+    await press(page, 'Pay with Test wallet');
+    const link = page.getByRole('link', { name: 'Open Telegram' });
+    const [platform] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
+    await seeHeading(platform, 'You are known as a test buyer');
+    expect(await violationsOf(platform)).toEqual([]);
+    await platform.close();
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.getByRole('timer').waitFor();
+    await press(page, 'Pay with Test wallet');
+    await press(page, 'Approve');
+    await seeHeading(page, 'Paid');
+    expect(await statusesOf(product)).toEqual(['CONFIRMED']);
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('who declines has paid nothing, and can pay all the same', async () => {
+    const product = await shop.sellInSandbox();
+    const { page, close } = await shop.visit('desktop');
+    await openWallet(page, shop.urlOf(product));
+    await press(page, 'Decline');
+    await page.locator('.problem', { hasText: 'You declined in your wallet.' }).waitFor();
+    expect(await statusesOf(product)).toEqual(['PENDING_SIGNATURE']);
+    await press(page, 'Pay with Test wallet');
+    await page.getByRole('dialog', { name: 'Test wallet' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.problem', { hasText: 'You declined in your wallet.' }).waitFor();
+    await press(page, 'Pay with Test wallet');
+    await press(page, 'Approve');
+    await seeHeading(page, 'Paid');
+    await close();
+  });
+
+  it('who pays too little is told that it does not pay, and the seller finds the money beside the payment', async () => {
+    const product = await shop.sellInSandbox();
+    const { page, close } = await shop.visit('desktop');
+    await openWallet(page, shop.urlOf(product));
+    await press(page, 'Pay too little');
+    await page.locator('.problem', { hasText: 'This transaction does not pay this purchase.' }).waitFor({ timeout: 20_000 });
+    const [payment] = await shop.paymentsOf(product);
+    expect(payment!.status).toBe('PENDING_SIGNATURE');
+    const told = await shop.callAs<{ unmatched: unknown[] }>(product, 'GET', `/v1/payments/${payment!.payment_id}`);
+    expect(told.unmatched).toHaveLength(1);
+    await close();
+  });
+
+  it('who walks away leaves a page that waits, and another one that can pay', async () => {
+    const product = await shop.sellInSandbox();
+    const { page, close } = await shop.visit('desktop');
+    await openWallet(page, shop.urlOf(product));
+    await press(page, 'Walk away');
+    await seeHeading(page, 'Approve the payment in Test wallet');
+    expect(await statusesOf(product)).toEqual(['PENDING_SIGNATURE']);
+    await page.reload();
+    await press(page, 'Pay with Test wallet');
+    await press(page, 'Approve');
+    await seeHeading(page, 'Paid');
+    expect(await statusesOf(product)).toEqual(['CONFIRMED']);
+    await close();
+  });
+
+  it('pays by a hand-off and in a payment session as on the page itself, and again where no answer came', async () => {
+    const { page, close } = await shop.visit('desktop');
+    const [handed, opened] = [await shop.sellInSandbox(), await shop.sellInSandbox()];
+    await openWallet(page, await shop.handOff(handed));
+    await press(page, 'Approve');
+    await seeHeading(page, 'Paid');
+    const session = await shop.callAs<{ checkout_url: string }>(opened, 'POST', '/v1/access/payment-sessions', {
+      product_id: opened.product_id,
+      customer_ref: 'customer-4711',
+    });
+    await openWallet(page, session.checkout_url);
+    // While the service does not answer, the wallet stays open: nothing is unclear, and the buyer presses again.
+    await page.route('**/test-wallet', (route) => route.abort());
+    await press(page, 'Approve');
+    await page.getByRole('alert').getByText('No connection.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.unroute('**/test-wallet');
+    await press(page, 'Approve');
+    await seeHeading(page, 'Paid');
+    expect([await statusesOf(handed), await statusesOf(opened)]).toEqual([['CONFIRMED'], ['CONFIRMED']]);
+    await close();
+  });
+});

@@ -1,0 +1,60 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { DeliveryPlace, IdentityProvider } from '#rules/payment-terms.ts';
+import { MembersWorld } from '../world/members.ts';
+import type { Merchant } from '../world/world.ts';
+import { asked } from './toy-platform.ts';
+
+// The service was loaded before this file: it is loaded once more, with the row.
+const TOY = vi.hoisted(() => {
+  vi.resetModules();
+  return 'toy' as IdentityProvider;
+});
+// The two lines that a third platform takes beside its own file: its fields, and its line in the registry.
+vi.mock('#rules/payment-terms.ts', async (original) => {
+  const terms = await original<typeof import('#rules/payment-terms.ts')>();
+  const PLATFORM_FIELDS = { ...terms.PLATFORM_FIELDS, [TOY]: ['room_id'] };
+  const communityOf = (place: DeliveryPlace) => place[PLATFORM_FIELDS[place.provider][0]!]!;
+  return { ...terms, PLATFORM_FIELDS, IDENTITY_PROVIDERS: Object.keys(PLATFORM_FIELDS), communityOf };
+});
+vi.mock('#platform/providers/messaging/registry.ts', async (original) => {
+  const registry = await original<typeof import('#platform/providers/messaging/registry.ts')>();
+  const { toyPlatform } = await import('./toy-platform.ts');
+  return { PLATFORMS: { ...registry.PLATFORMS, [TOY]: toyPlatform } };
+});
+
+describe('a third messaging platform of one file, one row of fields and one line in the registry', () => {
+  const w = new MembersWorld();
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+  const report = (what: string, body: object) => {
+    const headers = { 'X-Svc-Connector-Secret': 'the-secret-of-the-connector-of-the-toy' };
+    return w.call('POST', `/v1/integrations/connectors/${TOY}/${what}`, { headers, body });
+  };
+
+  it('is in readiness, is tested, and its rooms are claimed', async () => {
+    const ready = await w.call('GET', '/v1/account/delivery/readiness', { key: ada.key });
+    expect(ready.body[TOY]).toMatchObject({ configured: true, missing: [] });
+    const tested = await w.call('POST', '/v1/account/delivery/test', { key: ada.key, body: { provider: TOY } });
+    expect(tested.body).toMatchObject({ ok: true, detail: 'It is a toy.' });
+    const { body } = await w.call('POST', '/v1/account/delivery/claims', { key: ada.key, body: { provider: TOY } });
+    expect((await report('claims', { code: body.code, room_id: '7' })).body).toMatchObject({ provider: TOY, room_id: '7' });
+  });
+
+  it('sells, knows its buyers, lets them in, and takes their place away when their time is over', async () => {
+    const delivery = { provider: TOY, room_id: '7' };
+    const club = await w.product(ada, { product_type: TOY, delivery, grace_hours: 0 });
+    expect(club).toMatchObject({ product_type: TOY, requires_identity: TOY, delivery });
+    const { body: opened } = await w.call('POST', `/v1/products/p/${club.slug}/identity`);
+    expect(opened.deep_link).toBe(`https://toy.example.com/?${opened.identity_session_id}`);
+    await report('identity', { identity_session_id: opened.identity_session_id, provider_user_id: 'bea' });
+    const bought = await w.purchase(club, await w.chain.wallet(), { identity_session_id: opened.identity_session_id });
+    await w.settleDown();
+    const member = () => w.member(ada, bought.payment.payment_id);
+    expect((await member()).delivery).toMatchObject({ status: 'delivered', provider: TOY, invite_url: 'https://toy.example.com/7' });
+    await w.lapse(bought.confirmed.membership_id);
+    await w.settleDown();
+    expect([(await member()).delivery.status, asked]).toEqual(['revoked', ['give 7 bea', 'uninvite 7', 'remove 7 bea']]);
+  });
+});

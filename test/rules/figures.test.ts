@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ANSWER_MS, answerClassOf, deliveryCounts, p95Of } from '#rules/figures/answer-times.ts';
+import {
+  addCounts,
+  type Counts,
+  countsOf,
+  movementsBetween,
+  movementsOf,
+  type PaymentFacts,
+  shareOf,
+  sumsByAsset,
+} from '#rules/figures/figures.ts';
+
+const units = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+const anyFacts: fc.Arbitrary<PaymentFacts> = fc.record({
+  merchantId: fc.constant('merchant'),
+  livemode: fc.boolean(),
+  productId: fc.constantFrom('one', 'two'),
+  isSession: fc.boolean(),
+  status: fc.constantFrom('PENDING_SIGNATURE' as const, 'PENDING_CONFIRMATION' as const, 'CONFIRMED' as const, 'FAILED' as const),
+  failureCode: fc.constantFrom(null, 'session_expired', 'underpaid', 'transaction_failed'),
+  asset: fc.constantFrom('USDC' as const, 'SOL' as const),
+  grossUnits: units,
+  feeUnits: units,
+  refundedUnits: units,
+  hasReceipt: fc.boolean(),
+  isOrphaned: fc.boolean(),
+  createdAt: fc.integer({ min: 0, max: 4e12 }),
+  confirmedAt: fc.option(fc.integer({ min: 0, max: 4e12 })),
+});
+
+/** Sums by moment, product and name: what rollups are, without their form. */
+function summed(movements: { at: number; productId?: string; counts: Counts }[]): Record<string, Counts> {
+  const sums: Record<string, Counts> = {};
+  for (const { at, productId = '', counts } of movements) {
+    const key = `${at} ${productId}`;
+    sums[key] ??= {};
+    addCounts(sums[key], counts);
+  }
+  return Object.fromEntries(Object.entries(sums).filter(([, counts]) => Object.keys(counts).length > 0));
+}
+
+describe('the figures of payments', () => {
+  it('come out the same whether a payment’s changes are added one by one or it is counted as it ended', () => {
+    fc.assert(
+      fc.property(fc.array(anyFacts, { minLength: 1, maxLength: 8 }), (story) => {
+        const steps = story.flatMap((after, i) => movementsBetween(story[i - 1] ?? null, after));
+        expect(summed(steps)).toEqual(summed(movementsOf(story.at(-1)!)));
+      }),
+    );
+  });
+
+  it('never add amounts of two assets, and are exact above 2^53', () => {
+    const facts: PaymentFacts = {
+      merchantId: 'm',
+      livemode: true,
+      productId: 'p',
+      isSession: true,
+      status: 'CONFIRMED',
+      failureCode: null,
+      asset: 'USDC',
+      grossUnits: 2n ** 63n + 1n,
+      feeUnits: 1n,
+      refundedUnits: 0n,
+      hasReceipt: true,
+      isOrphaned: false,
+      createdAt: 1,
+      confirmedAt: 2,
+    };
+    const both = [facts, facts, { ...facts, asset: 'SOL' as const, grossUnits: 5n, feeUnits: 0n }];
+    const counts = countsOf(...both.flatMap(movementsOf).map((movement) => movement.counts));
+    expect(sumsByAsset(counts)).toEqual({
+      USDC: { gross: '18446744073709.551618', net: '18446744073709.551616', fee: '0.000002', refunded: '0' },
+      SOL: { gross: '0.000000005', net: '0.000000005', fee: '0', refunded: '0' },
+    });
+  });
+
+  it('say that more went out than came in by a sign', () => {
+    const { USDC } = sumsByAsset({ usdc_gross: 5_000_000n, usdc_fee: 250_000n, usdc_refunded: 5_000_000n });
+    expect(USDC).toEqual({ gross: '5', net: '-0.25', fee: '0.25', refunded: '5' });
+  });
+
+  it('take nothing for received of what the chain dropped, and forget no refund of it', () => {
+    const [facts] = fc.sample(anyFacts, 1);
+    const dropped = { ...facts!, confirmedAt: 5, isOrphaned: true, refundedUnits: 3n, asset: 'USDC' as const };
+    const counts = countsOf(...movementsOf(dropped).map((movement) => movement.counts));
+    expect([counts.usdc_gross, counts.usdc_fee, counts.usdc_count, counts.usdc_refunded]).toEqual([undefined, undefined, undefined, 3n]);
+  });
+});
+
+describe('the answers of endpoints', () => {
+  it('are told by the bound under which 95 of 100 of them lie', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 60 }), (answers) => {
+        const counts = countsOf(...answers.map((ms) => deliveryCounts(true, answerClassOf(ms))));
+        const sorted = [...answers].sort((a, b) => a - b);
+        const exact = sorted[Math.ceil(sorted.length * 0.95) - 1]!;
+        expect(p95Of(counts)).toBe(ANSWER_MS.find((bound) => exact <= bound) ?? ANSWER_MS.at(-1));
+      }),
+    );
+    expect(p95Of({})).toBeNull();
+  });
+
+  it('are rated to four decimals, and not at all where there were none', () => {
+    expect([shareOf(1n, 3n), shareOf(2n, 3n), shareOf(0n, 5n), shareOf(7n, 7n), shareOf(0n, 0n)]).toEqual([0.3333, 0.6667, 0, 1, null]);
+  });
+});

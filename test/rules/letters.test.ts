@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LOCALE_NAMES } from '#core/locales.ts';
+import type { LetterFacts, LetterName } from '#letters/letter.ts';
+import { LETTERS } from '#letters/letters.ts';
+import { type Frame, type Rendered, renderLetter } from '#letters/render.tsx';
+
+const AMOUNT = { asset: 'USDC', amount: '1234.5', base_units: '1234500000' } as const;
+const AT = '2026-11-14T22:13:20.000Z';
+const RECEIPT = '0197a3c0-1f2e-7b3a-9c4d-5e6f708192a3';
+const TOKEN = 'a-token.of.a-letter';
+
+/** Every letter with `text` wherever a person may write. */
+const factsWith = (text: string): LetterFacts => ({
+  verify_email: {},
+  reset_password: {},
+  password_changed: { at: AT },
+  account_claimed: { at: AT, keys: 2, endpoints: 1, providers: 1, wallets: 3 },
+  payout_changed: { wallet: text, at: AT },
+  plan_due: { plan: text, through: AT },
+  plan_renews: { plan: text, through: AT },
+  endpoint_failing: { url: text, since: AT, disables_at: AT },
+  endpoint_disabled: { url: text },
+  payment_unmatched: { amount: AMOUNT, payment_id: text },
+  payment_refunded: { amount: AMOUNT, payment_id: text },
+  buyer_receipt: { receipt_id: RECEIPT, product: text, seller: text, amount: AMOUNT, platform: 'Telegram' },
+  receipt_proof: { receipt_id: RECEIPT, product: text, seller: text, amount: AMOUNT, name: text, message: text },
+  subscription_past_due: { slug: 'weather', product: text, seller: text, amount: AMOUNT },
+  subscription_reapprove: { slug: 'weather', product: text, seller: text, amount: AMOUNT },
+  subscription_cancelled: { slug: 'weather', product: text, seller: text, through: AT },
+  ticket_asked: { ticket_id: text },
+  ticket_answered: { ticket_id: text, subject: text, message: text },
+  ticket_resolved: { ticket_id: text, subject: text },
+  ticket_closed: { ticket_id: text, subject: text },
+});
+const NAMES = Object.keys(LETTERS) as LetterName[];
+const frame = (locale: Frame['locale'], operator: string | null = null): Frame => ({
+  locale,
+  baseUrl: 'https://svc.test',
+  token: TOKEN,
+  operator,
+});
+const render = (name: LetterName, text: string, locale: Frame['locale'] = 'en', operator: string | null = null): Rendered =>
+  renderLetter(name, factsWith(text)[name] as never, frame(locale, operator));
+
+/** What no text of a letter may have: controls, what turns its direction, what is not seen. A line break parts its paragraphs. */
+const HARMFUL = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const TAGS = /<\/?([a-z0-9!]+)/gi;
+const tagsOf = (html: string): Set<string> => new Set([...html.matchAll(TAGS)].map(([, tag]) => tag!.toLowerCase()));
+const PLAIN_TAGS = ['!doctype', 'html', 'head', 'meta', 'title', 'body', 'div', 'h1', 'p', 'blockquote', 'a'];
+
+/** Holds for every letter, whatever strangers wrote into it. */
+function expectSound(name: LetterName, { subject, html, text }: Rendered): void {
+  expect([...subject].length, name).toBeLessThanOrEqual(150);
+  expect(subject, name).not.toMatch(/[\r\n]/);
+  for (const part of [subject, html, text]) expect(part, name).not.toMatch(HARMFUL);
+  expect(subject.isWellFormed() && html.isWellFormed() && text.isWellFormed(), name).toBe(true);
+  expect(
+    [...tagsOf(html)].filter((tag) => !PLAIN_TAGS.includes(tag)),
+    name,
+  ).toEqual([]);
+  expect(html, name).not.toMatch(/<[^>]+\s(?:on\w+|src|background)\s*=/i);
+  // One link, to the service itself, in both forms.
+  const links = [...html.matchAll(/<a\s[^>]*href="([^"]*)"/g)].map(([, url]) => url!);
+  expect(links, name).toHaveLength(1);
+  expect(links[0], name).toMatch(/^https:\/\/svc\.test\/(?:login|dashboard|verify-email#token=|reset-password#token=|r\/|p\/)/);
+  expect(text, name).toContain(links[0]);
+  expect(html.length + text.length, name).toBeLessThan(20_000);
+}
+
+describe('a letter', () => {
+  it.each(NAMES.flatMap((name) => LOCALE_NAMES.map((locale) => [name, locale] as const)))(
+    '%s in %s is whole: every word of it is filled in, in HTML as in plain text',
+    (name, locale) => {
+      const letter = render(name, 'Ada & Söhne', locale, 'Svc GmbH');
+      expectSound(name, letter);
+      expect(`${letter.subject} ${letter.text}`).not.toMatch(/[{}]/);
+      const inHtml = letter.html.replace(/<title>.*?<\/title>/, '').replace(/<[^>]*>/g, ' ');
+      const seen = inHtml.replaceAll('&amp;', '&').replace(/\s+/g, ' ');
+      for (const line of letter.text.split('\n\n').slice(0, -2)) expect(seen).toContain(line.replace(/^> /, '').replace(/\s+/g, ' '));
+      expect(letter.text).toContain('Svc GmbH · svc.test');
+      expect(letter.html).toContain(`<html lang="${locale}">`);
+    },
+  );
+
+  it('is written in every language, no two alike', () => {
+    for (const name of NAMES)
+      expect(new Set(LOCALE_NAMES.map((locale) => render(name, 'x', locale).subject)).size, name).toBeGreaterThanOrEqual(5);
+  });
+
+  it.each([
+    ['a header', 'Ada\r\nBcc: everybody@example.com\r\n\r\n<b>hello'],
+    ['a script', '"><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)">'],
+    ['what turns the direction', 'gnp.\u202eexe\u202c\u2066x\u2069\u200f\u061c'],
+    ['what is not seen', 'Pay\u200bPal\ufeff\u00ad\u2060'],
+    ['line ends that are not ASCII', 'a\u2028b\u2029c\u0085d\u000be\u000cf'],
+    ['placeholders of its own words', '{seller} {product} {link} $& $1 {__proto__}'],
+    ['halves of characters', 'a\ud800b\udfff'],
+    ['ten thousand letters', 'x'.repeat(10_000)],
+    ['ten thousand marks', `a${'\u0301'.repeat(10_000)}`],
+    ['nothing that is seen', '\u200b\u200b'],
+  ])('stays whole where a stranger’s text is %s', (_what, text) => {
+    for (const name of NAMES) for (const locale of LOCALE_NAMES) expectSound(name, render(name, text, locale, text));
+  });
+
+  it('shows a stranger’s text as it was written, and no tag of it', () => {
+    const { html, text, subject } = render('receipt_proof', '<b>{seller}</b> & "co"');
+    expect(subject).toContain('<b>{seller}</b> & "co"');
+    expect(text).toContain('> <b>{seller}</b> & "co"');
+    expect(html).toContain('&lt;b&gt;{seller}&lt;/b&gt; &amp; &quot;co&quot;');
+  });
+
+  it('greets by name where it knows one, and begins without a word where it does not', () => {
+    const facts = factsWith('Weather').receipt_proof;
+    expect(renderLetter('receipt_proof', { ...facts, name: 'Grace' }, frame('de')).text).toMatch(/^Guten Tag Grace,\n/);
+    const { name: _, ...unnamed } = facts;
+    expect(renderLetter('receipt_proof', unnamed, frame('de')).text).toMatch(/^Weather sendet/);
+  });
+
+  it('is sound whatever is written into it', () => {
+    const texts = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 200 }),
+      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc
+        .array(fc.constantFrom('<', '>', '"', "'", '&', '\r\n', '\u202e', '\u200b', '{amount}', '\ud800', '</p>', 'a'), { maxLength: 60 })
+        .map((parts) => parts.join('')),
+    );
+    fc.assert(
+      fc.property(texts, fc.constantFrom(...NAMES), fc.constantFrom(...LOCALE_NAMES), (text, name, locale) =>
+        expectSound(name, render(name, text, locale, text)),
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

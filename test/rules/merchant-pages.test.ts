@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PROVIDER_ERRORS } from '#features/accounts/oauth/provider.ts';
+import { type DashboardNews, type DashboardState, FIRST_DASHBOARD, nextDashboard } from '../../worker/pages/account/dashboard/machine.ts';
+import type { DashboardFacts, LetterLinkFacts, LoginFacts } from '../../worker/pages/account/facts.ts';
+import { FIRST_LETTER_LINK, type LetterLinkNews, nextLetterLink } from '../../worker/pages/account/letter-link/machine.ts';
+import { firstLogin, type LoginEffect, type LoginNews, nextLogin } from '../../worker/pages/account/login/machine.ts';
+import { problemOfReturn, readOutcome } from '../../worker/pages/account/provider-return.ts';
+import { account } from '../../worker/pages/locales/account/en.ts';
+import { en } from '../../worker/pages/locales/en.ts';
+import { failure } from '../world/page-values.ts';
+
+const common = {
+  locale: 'en',
+  text: { ...en, ...account },
+  network: 'devnet',
+  ownWallet: null,
+  loginPath: '/login',
+  dashboardPath: '/dashboard',
+  providers: [
+    { name: 'google', title: 'Google' },
+    { name: 'github', title: 'GitHub' },
+  ],
+} as const satisfies Partial<LoginFacts>;
+const login: LoginFacts = {
+  ...common,
+  page: 'login',
+  host: 'svc.test',
+  next: '/dashboard',
+  returnPath: '/login?next=%2Fdashboard',
+  form: 'choosing',
+  ways: ['password', 'provider', 'wallet'],
+  notice: null,
+};
+const SECRET = 'correct horse battery';
+const session = { token: 'a.token.of-a-session', expires_at: '2099-01-01T00:00:00Z' };
+
+const loginNews: fc.Arbitrary<LoginNews> = fc.oneof(
+  fc.constantFrom('choosing', 'registering', 'forgotten').map((form) => ({ kind: 'formOpened', form }) as const),
+  fc.constantFrom<LoginNews>(
+    { kind: 'passwordEntered', email: 'a@b.example', password: SECRET },
+    { kind: 'accountEntered', name: 'Ada', email: 'a@b.example', password: SECRET },
+    { kind: 'addressEntered', email: 'a@b.example' },
+    { kind: 'walletPressed', walletName: 'Signer' },
+    { kind: 'walletsChanged', wallets: [] },
+    { kind: 'providerPressed', provider: 'github' },
+    { kind: 'returned', returned: { outcome: { kind: 'signedIn', session }, from: null } },
+    { kind: 'returned', returned: { outcome: { kind: 'refused', error: 'account_not_found' }, from: 'github' } },
+    { kind: 'sessionNotKept' },
+  ),
+  fc
+    .nat(12)
+    .chain((attempt) =>
+      fc.constantFrom<LoginNews>(
+        { kind: 'signedIn', attempt, session },
+        { kind: 'signInRefused', attempt, failure: failure('invalid_credentials', 401), wrong: 'pWrong' },
+        { kind: 'walletRefused', attempt, walletName: 'Signer', refusal: 'rejected' },
+        { kind: 'letterTaken', attempt, email: 'a@b.example' },
+      ),
+    ),
+);
+
+describe('the sign-in page', () => {
+  it('holds no password and no session, asks once for one wish, and enters only by the answer to the last one', () => {
+    fc.assert(
+      fc.property(fc.array(loginNews, { maxLength: 30 }), (told) => {
+        let state = firstLogin(login);
+        const asked: LoginEffect[] = [];
+        for (const news of told) {
+          const before = state;
+          const turn = nextLogin(login, state, news);
+          state = turn.state;
+          expect(JSON.stringify(state)).not.toMatch(/correct horse|a\.token/);
+          for (const effect of turn.effects) {
+            if (effect.kind !== 'enter') {
+              expect(effect.attempt).toBe(before.attempt + 1);
+              asked.push(effect);
+            } else {
+              const { attempt } = news as { attempt: number };
+              expect([news.kind, attempt, before.step === 'signedIn']).toEqual(['signedIn', before.attempt, false]);
+            }
+          }
+        }
+        const attempts = asked.map((effect) => ('attempt' in effect ? effect.attempt : 0));
+        expect(new Set(attempts).size).toBe(attempts.length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('a provider’s way back', () => {
+  const jwtOf = (claims: object) => ['e30', btoa(JSON.stringify(claims)).replaceAll('=', ''), 'c2lnbmF0dXJl'].join('.');
+  const token = jwtOf({ sub: 'ada', exp: 4_070_908_800 });
+  const signedIn = readOutcome(`#token=${token}`)!;
+
+  it('opens the account where this tab had begun it, until the second that the token names', () => {
+    expect(signedIn).toEqual({ kind: 'signedIn', session: { token, expires_at: '2099-01-01T00:00:00.000Z' } });
+    const turn = nextLogin(login, firstLogin(login), { kind: 'returned', returned: { outcome: signedIn, from: 'google' } });
+    expect([turn.state.step, turn.effects]).toEqual(['signedIn', [{ kind: 'enter', session: { token, expires_at: expect.any(String) } }]]);
+  });
+
+  it('opens nothing where this tab had not begun it, whatever it says', () => {
+    for (const outcome of [signedIn, readOutcome('#linked=google')!, readOutcome('#error=account_suspended')!]) {
+      const { state, effects } = nextLogin(login, firstLogin(login), { kind: 'returned', returned: { outcome, from: null } });
+      expect([state.step, (state as { problem?: unknown }).problem, effects]).toEqual(['choosing', { key: 'oNotBegun' }, []]);
+    }
+  });
+
+  it('has words for every error there is, and a code for one that there is not', () => {
+    const keyOf = (error: string) => problemOfReturn(login, { outcome: readOutcome(`#error=${error}`)!, from: 'google' }).key;
+    expect(PROVIDER_ERRORS.map(keyOf)).not.toContain('pUnknown');
+    expect(new Set(PROVIDER_ERRORS.map(keyOf)).size).toBe(PROVIDER_ERRORS.length);
+    for (const strange of ['constructor', '__proto__', 'new_error']) expect(keyOf(strange)).toBe('pUnknown');
+  });
+
+  it('is nothing where a fragment is anything else', () => {
+    for (const fragment of ['', '#', '#token=', '#token=x', '#token=a.b.c', '#top', `#token=${token}&x`, '#error=<b>', ` #linked=google`])
+      expect(readOutcome(fragment), fragment).toBeNull();
+  });
+});
+
+const dashboard: DashboardFacts = { ...common, page: 'dashboard' };
+const holdings = {
+  account: { name: 'Ada', email: 'a@b.example', isVerified: false, wallet: null, plan: 'free' },
+  products: [],
+  productsTotal: 0,
+  keys: [],
+  identities: [{ provider: 'google', email: 'a@b.example' }],
+};
+const RAW = 'svc_live_raw';
+const key = { id: 'k', name: 'server', prefix: 'svc_live_', isLive: true };
+const dashboardNews: fc.Arbitrary<DashboardNews> = fc.oneof(
+  fc.constantFrom<DashboardNews>(
+    { kind: 'loaded', holdings },
+    { kind: 'loadWanted' },
+    { kind: 'keyMade', key, rawKey: RAW },
+    { kind: 'keyCopied', isSelected: false },
+    { kind: 'keyCopied', isSelected: true },
+    { kind: 'copyShown' },
+    { kind: 'letterWanted' },
+    { kind: 'letterTaken' },
+    { kind: 'linkWanted', provider: 'github' },
+    { kind: 'unlinkWanted', provider: 'google' },
+    { kind: 'unlinked', provider: 'google' },
+    { kind: 'letterRefused', failure: { ...failure('state_conflict', 409), meta: { reason: 'already_verified' } } },
+  ),
+  fc.constantFrom('offline', 'invalid_authorization', 'plan_limit_reached', 'rate_limited').chain((code) => {
+    const refused = failure(code, code === 'offline' ? 0 : code === 'invalid_authorization' ? 401 : 429);
+    return fc.constantFrom<DashboardNews>({ kind: 'loadRefused', failure: refused }, { kind: 'keyRefused', failure: refused });
+  }),
+  fc
+    .record({ name: fc.constantFrom('server', 'other'), isLive: fc.boolean(), idempotencyKey: fc.uuid() })
+    .map((terms) => ({ kind: 'keyEntered', terms }) as const),
+);
+
+describe('the dashboard', () => {
+  const play = (told: DashboardNews[], from: DashboardState = FIRST_DASHBOARD) => {
+    let state = from;
+    const effects = told.flatMap((news) => {
+      const turn = nextDashboard(dashboard, state, news);
+      state = turn.state;
+      return turn.effects;
+    });
+    return { state, effects };
+  };
+
+  it('forgets a key that is kept, left or signed out of, whatever happened before', () => {
+    fc.assert(
+      fc.property(
+        fc.array(dashboardNews, { maxLength: 20 }),
+        fc.constantFrom('keyKept', 'pageLeft', 'signOutPressed').map((kind) => ({ kind }) as DashboardNews),
+        (told, end) => {
+          const { state } = play([{ kind: 'loaded', holdings }, { kind: 'keyMade', key, rawKey: RAW }, ...told, end]);
+          expect(JSON.stringify(state)).not.toContain(RAW);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('asks for a key again under the Idempotency-Key of the try without an answer, and for another one under its own', () => {
+    const terms = (name: string, idempotencyKey: string) =>
+      ({ kind: 'keyEntered', terms: { name, isLive: true, idempotencyKey } }) as const;
+    const lost = { kind: 'keyRefused', failure: failure('offline', 0) } as const;
+    const { effects } = play([
+      { kind: 'loaded', holdings },
+      terms('a', '1'),
+      lost,
+      terms('a', '2'),
+      lost,
+      terms('b', '3'),
+      lost,
+      terms('b', '4'),
+    ]);
+    expect(effects.map((effect) => effect.kind === 'makeKey' && effect.terms.idempotencyKey)).toEqual(['1', '1', '3', '3']);
+    const refused = { kind: 'keyRefused', failure: failure('plan_limit_reached', 429) } as const;
+    const again = play([{ kind: 'loaded', holdings }, terms('a', '1'), refused, terms('a', '2')]);
+    expect(again.effects.map((effect) => effect.kind === 'makeKey' && effect.terms.idempotencyKey)).toEqual(['1', '2']);
+  });
+
+  it('leaves once when its session has ended, and then changes no more', () => {
+    fc.assert(
+      fc.property(fc.array(dashboardNews, { maxLength: 20 }), (told) => {
+        const { state, effects } = play([{ kind: 'loadRefused', failure: failure('invalid_authorization', 401) }, ...told]);
+        expect([state, effects]).toEqual([{ step: 'leaving' }, [{ kind: 'leave', why: 'ended' }]]);
+      }),
+    );
+  });
+});
+
+describe('the page of a letter’s link', () => {
+  const facts = (page: LetterLinkFacts['page']): LetterLinkFacts => ({ ...common, page });
+  const news = fc.oneof(
+    fc.constantFrom<LetterLinkNews>({ kind: 'confirmed', password: SECRET }, { kind: 'done' }, { kind: 'tokenMissing' }),
+    fc
+      .constantFrom('offline', 'invalid_credentials', 'password_too_short', 'temporarily_unavailable')
+      .map((code) => ({ kind: 'refused', failure: failure(code, code === 'invalid_credentials' ? 401 : 422) }) as const),
+  );
+
+  it('spends its token only when a person wants it, once at a time, and never after it has ended', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('verify', 'reset'), fc.array(news, { maxLength: 20 }), (page, told) => {
+        let state = FIRST_LETTER_LINK;
+        for (const one of told) {
+          const before = state;
+          const turn = nextLetterLink(facts(page), state, one);
+          state = turn.state;
+          expect(JSON.stringify(state)).not.toContain(SECRET);
+          const isSpent = turn.effects.some(({ kind }) => kind === 'spendToken');
+          expect(isSpent).toBe(one.kind === 'confirmed' && before.step === 'ready' && !before.isBusy);
+          if (before.step !== 'ready') expect(turn).toEqual({ state: before, effects: [] });
+          if (state.step !== 'ready' && state.step !== 'linkNone' && before.step === 'ready')
+            expect(turn.effects[0]).toEqual({ kind: 'forgetToken' });
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { sha256Hex } from '#core/crypto.ts';
+import { renderReceipt } from '#papers/render.ts';
+import { FONT_ASSETS } from '#papers/text/font-assets.ts';
+import { RECEIPT_SAMPLES } from '../../../local/bench/receipt-samples.ts';
+import { testEnv } from '../../world/env.ts';
+import { RECEIPT_BYTES } from '../../world/receipt-bytes.ts';
+
+/** From the static assets, as a deployed Worker reads them; notes what is asked for. */
+function assetFonts() {
+  const asked: string[] = [];
+  const load = async (path: string): Promise<Uint8Array> => {
+    asked.push(path);
+    const response = await (testEnv.ASSETS as Fetcher).fetch(`https://assets.test${path}`);
+    if (!response.ok) throw new Error(`${path}: ${response.status}`);
+    return new Uint8Array(await response.arrayBuffer());
+  };
+  return { asked, load };
+}
+const { regular, bold, mono } = FONT_ASSETS;
+
+describe('a receipt in workerd', () => {
+  it.each(Object.entries(RECEIPT_BYTES))('has the bytes it has everywhere: %s', async (kind, sha256) => {
+    const first = await renderReceipt(RECEIPT_SAMPLES[kind]!, assetFonts().load);
+    expect(sha256Hex(first)).toBe(sha256);
+    expect(sha256Hex(await renderReceipt(RECEIPT_SAMPLES[kind]!, assetFonts().load))).toBe(sha256);
+  });
+
+  it('asks for no font but those of the base where they have every character', async () => {
+    const { asked, load } = assetFonts();
+    await renderReceipt(RECEIPT_SAMPLES['long-names']!, load);
+    expect(asked).toEqual([regular, bold, mono]);
+  });
+
+  it('asks for the index of a script and the few slices that have its characters', async () => {
+    const { asked, load } = assetFonts();
+    await renderReceipt(RECEIPT_SAMPLES.japanese!, load);
+    const [index, ...slices] = asked.slice(3);
+    expect(index).toBe(FONT_ASSETS.japanese);
+    expect(slices.length).toBeGreaterThan(1);
+    expect(slices.length).toBeLessThan(20);
+    expect(slices.filter((path) => !path.includes('noto-sans-jp-'))).toEqual([]);
+  });
+
+  it('fails where a font cannot be loaded, rather than show a receipt without its letters', async () => {
+    const { load } = assetFonts();
+    const loadBroken = (path: string) => (path === mono ? Promise.reject(new Error('no asset')) : load(path));
+    await expect(renderReceipt(RECEIPT_SAMPLES.plain!, loadBroken)).rejects.toThrow('no asset');
+  });
+});

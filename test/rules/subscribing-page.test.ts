@@ -1,0 +1,136 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SubscribeFacts } from '../../worker/pages/subscribing/facts.ts';
+import { nextSubscribing } from '../../worker/pages/subscribing/machine.ts';
+import {
+  FIRST_SUBSCRIBING,
+  type Progress,
+  type SubscribingEffect,
+  type SubscribingNews,
+  type SubscribingState,
+} from '../../worker/pages/subscribing/state.ts';
+
+const FACTS = { page: 'subscribe', network: 'devnet', text: { devnet: 'Solana devnet' } } as unknown as SubscribeFacts;
+const progress = (steps: Progress['steps'], changed: Partial<Progress> = {}): Progress => ({
+  paymentId: 'p1',
+  status: 'PENDING_SIGNATURE',
+  failureCode: null,
+  receiptId: null,
+  redirectUrl: null,
+  authorizationId: 'nsa_1',
+  steps,
+  problem: null,
+  expiresAt: '2026-11-22T20:00:00.000Z',
+  ...changed,
+});
+const APPROVE = { kind: 'approve', transaction: 'A' } as const;
+const LATER = { kind: 'subscribe', transaction: null } as const;
+const SUBSCRIBE = { kind: 'subscribe', transaction: 'S' } as const;
+
+/** Plays events one after the other; every effect of them, in order. */
+function play(news: SubscribingNews[], from: SubscribingState = FIRST_SUBSCRIBING) {
+  let state = from;
+  const effects: SubscribingEffect[] = [];
+  for (const one of news) {
+    const turn = nextSubscribing(FACTS, state, one);
+    state = turn.state;
+    effects.push(...turn.effects);
+  }
+  return { state, effects, kinds: effects.map(({ kind }) => kind) };
+}
+
+const TO_FIRST: SubscribingNews[] = [
+  { kind: 'walletPressed', walletName: 'W' },
+  { kind: 'walletOpened', attempt: 1, account: 'buyer' },
+  { kind: 'prepared', progress: progress([APPROVE, LATER]) },
+];
+const SIGN_FIRST: SubscribingNews[] = [
+  { kind: 'continuePressed' },
+  { kind: 'signed', attempt: 1, transaction: 'A!', txSignature: 'a' },
+  { kind: 'sent' },
+];
+
+describe('the page on which a buyer subscribes', () => {
+  it('asks the wallet for nothing before it has said what for', () => {
+    const { state, kinds } = play(TO_FIRST);
+    expect(state).toMatchObject({ step: 'explaining', consent: { kind: 'approve', step: 1, steps: 2 } });
+    expect(kinds).toEqual(['openWallet', 'prepare', 'store']);
+    expect(play([{ kind: 'continuePressed' }], state).effects).toEqual([{ kind: 'ask', attempt: 1, transaction: 'A' }]);
+  });
+
+  it('waits until a step has landed, and then explains the next one', () => {
+    const landing = play([...TO_FIRST, ...SIGN_FIRST]).state;
+    expect(landing.step).toBe('landing');
+    const waiting = play([{ kind: 'progressed', progress: progress([APPROVE, LATER]) }], landing);
+    expect([waiting.state.step, waiting.kinds]).toEqual(['landing', ['look']]);
+    const next = play([{ kind: 'progressed', progress: progress([SUBSCRIBE]) }], waiting.state);
+    expect(next.state).toMatchObject({ step: 'explaining', consent: { kind: 'subscribe', step: 2, steps: 2 } });
+  });
+
+  it('collects when nothing is left to sign, and ends with the receipt', () => {
+    const collecting = play([...TO_FIRST, ...SIGN_FIRST, { kind: 'progressed', progress: progress([]) }]);
+    expect(collecting.state.step).toBe('collecting');
+    expect(collecting.effects.at(-1)).toMatchObject({ kind: 'look', asksChain: true, txSignature: 'a' });
+    const done = play([{ kind: 'progressed', progress: progress([], { status: 'CONFIRMED', receiptId: 'r' }) }], collecting.state);
+    expect(done.state).toMatchObject({ step: 'done', receiptId: 'r', authorizationId: 'nsa_1' });
+    expect(done.effects).toEqual([{ kind: 'store', stored: null }]);
+  });
+
+  it('tells plainly where the first period could not be collected, and forgets what an earlier visit left behind', () => {
+    const collecting = play([...TO_FIRST, ...SIGN_FIRST, { kind: 'progressed', progress: progress([]) }]).state;
+    const failed = progress([], { status: 'FAILED', failureCode: 'collection_failed' });
+    expect(play([{ kind: 'progressed', progress: failed }], collecting).state).toMatchObject({ step: 'failed', isCollection: true });
+    const old = { paymentId: 'p0', payer: 'buyer' };
+    const over = progress([], { status: 'FAILED', failureCode: 'session_expired' });
+    const { state, effects } = play([
+      { kind: 'pageOpened', stored: old },
+      { kind: 'progressed', progress: over },
+    ]);
+    expect([state.step, state.paymentId, effects.at(-1)]).toEqual(['choosing', null, { kind: 'store', stored: null }]);
+  });
+
+  it('goes on with a payment of the same wallet alone', () => {
+    const stored = { paymentId: 'p0', payer: 'buyer' };
+    const opened = (account: string) =>
+      play([
+        { kind: 'pageOpened', stored },
+        { kind: 'walletPressed', walletName: 'W' },
+        { kind: 'walletOpened', attempt: 1, account },
+      ]).effects.at(-1);
+    expect(opened('buyer')).toEqual({ kind: 'prepare', account: 'buyer', paymentId: 'p0' });
+    expect(opened('another')).toEqual({ kind: 'prepare', account: 'another', paymentId: null });
+  });
+
+  it('sends only what the present question was answered with, whatever comes in whatever order', () => {
+    const arbitrary = fc.constantFrom<SubscribingNews>(
+      ...TO_FIRST,
+      ...SIGN_FIRST,
+      { kind: 'backPressed' },
+      { kind: 'signed', attempt: 2, transaction: 'late', txSignature: 'l' },
+      { kind: 'walletRefused', attempt: 1, refusal: 'rejected' },
+      { kind: 'progressed', progress: progress([SUBSCRIBE]) },
+      { kind: 'progressed', progress: progress([]) },
+      { kind: 'unanswered' },
+      { kind: 'startAgainPressed' },
+      { kind: 'cancelled', effectiveAt: null },
+    );
+    fc.assert(
+      fc.property(fc.array(arbitrary, { maxLength: 40 }), (events) => {
+        let state = FIRST_SUBSCRIBING;
+        let asked = 0;
+        for (const event of events) {
+          const { state: after, effects } = nextSubscribing(FACTS, state, event);
+          for (const effect of effects) {
+            if (effect.kind === 'ask') {
+              expect(state.step).toBe('explaining');
+              asked++;
+            }
+            if (effect.kind === 'send') expect([state.step, asked-- > 0]).toEqual(['asking', true]);
+          }
+          if (after.step === 'choosing' || after.step === 'explaining') asked = 0;
+          state = after;
+        }
+      }),
+    );
+  });
+});

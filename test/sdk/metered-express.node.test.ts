@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { expect, it } from 'vitest';
+import type { Client } from '../../sdk/src/client.ts';
+import { protect } from '../../sdk/src/express.ts';
+
+const ANNOUNCE = '/__402/session/deliveries';
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const session = {
+  session_id: `ms_${'0'.repeat(26)}`,
+  product_id: 'p1',
+  unit_price: { base_units: '10' },
+  deposit: { base_units: '1000' },
+  cumulative: { base_units: '0' },
+  reserved: { base_units: '0' },
+  challenge: { header: 'Payment id="1"' },
+};
+const open = `Payment ${encode({ challenge: { request: encode({ externalId: session.session_id }) }, payload: { action: 'open' } })}`;
+
+/** What the service says, without the service. */
+const told =
+  (answer: object, headers: Record<string, string> = {}) =>
+  async () => ({ ...answer, response: { headers: new Headers(headers) } });
+function standIn(reserved: string) {
+  const announced: unknown[] = [];
+  const meteredSessions = {
+    create: told(session),
+    get: told(session),
+    authorize: told(session, { 'Payment-Receipt': 'receipt' }),
+    reserve: told({ amount: reserved, deliveryId: 'delivery-1', sessionId: 'channel' }),
+    announce: (body: object) => told({ said: announced.push(body) })(),
+  };
+  return { client: { meteredSessions } as unknown as Client, announced };
+}
+
+async function shopOf(pieces: () => AsyncIterable<string> | Iterable<string>, parses = false, reserved = '30') {
+  const { client, announced } = standIn(reserved);
+  const sell = protect({ client, product: 'p1', metered: { unitPrice: '0.00001', cap: '0.001', unitsMax: 3 } });
+  const app = express();
+  if (parses) app.use(express.json());
+  app.post(ANNOUNCE, sell);
+  app.get('/text', sell, (req, _res, next) => void req.metered!.send(pieces()).catch(next));
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { base, announced, end: () => void server.close().closeAllConnections() };
+}
+
+it.each([false, true])('an Express app sells by the piece, and forwards what clients announce (parsed before: %s)', async (parses) => {
+  const shop = await shopOf(() => ['one', 'two', 'three', 'four'], parses);
+  try {
+    const asked = await fetch(`${shop.base}/text`);
+    expect([asked.status, asked.headers.get('WWW-Authenticate')]).toEqual([402, 'Payment id="1"']);
+    const answer = await fetch(`${shop.base}/text`, { headers: { Authorization: open } });
+    expect([answer.status, answer.headers.get('Payment-Receipt'), answer.headers.get('Cache-Control')]).toEqual([
+      200,
+      'receipt',
+      'private, no-store',
+    ]);
+    expect((await answer.text()).match(/^data: (one|two|three|four)$/gm)).toEqual(['data: one', 'data: two', 'data: three']);
+    const body = JSON.stringify({ amount: '10', deliveryId: 'mpp-1', sessionId: 'channel' });
+    const headers = { 'Content-Type': 'application/json' };
+    expect((await fetch(`${shop.base}${ANNOUNCE}`, { method: 'POST', headers, body })).status).toBe(201);
+    expect(shop.announced).toEqual([JSON.parse(body)]);
+  } finally {
+    shop.end();
+  }
+});
+
+it('a maker of pieces is told that the buyer hung up', async () => {
+  const ended = Promise.withResolvers<void>();
+  async function* words() {
+    try {
+      for (;;) {
+        yield 'word';
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    } finally {
+      ended.resolve();
+    }
+  }
+  const shop = await shopOf(words, false, '1000000');
+  try {
+    const request = httpRequest(`${shop.base}/text`, { headers: { Authorization: open } });
+    request.on('error', () => {});
+    request.end();
+    const [answer] = await once(request, 'response');
+    await once(answer, 'data');
+    request.destroy();
+    await ended.promise;
+  } finally {
+    shop.end();
+  }
+});

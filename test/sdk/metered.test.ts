@@ -1,0 +1,159 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type MeteredOptions, type Piece, protect } from '../../sdk/src/fetch.ts';
+import { ChannelBuyer, challengeIn, credential } from '../world/metered.ts';
+import { type Merchant, World } from '../world/world.ts';
+import { clientOf } from './real-client.ts';
+
+const RESOURCE = 'https://shop.test/text';
+const PRICE = 10n;
+
+interface Sse {
+  event: string;
+  data: string;
+}
+/** The events of a stream, as they were sent. */
+const eventsIn = (text: string): Sse[] =>
+  text
+    .split('\n\n')
+    .filter((block) => block !== '')
+    .map((block) => ({
+      event: /^event: (.*)$/m.exec(block)?.[1] ?? 'message',
+      data: [...block.matchAll(/^data: (.*)$/gm)].map(([, line]) => line).join('\n'),
+    }));
+
+describe('an answer that is sold by the piece', () => {
+  const w = new World();
+  let merchant: Merchant;
+  let product: string;
+  beforeAll(async () => {
+    merchant = await w.merchant();
+    const body = { name: 'Text by the piece', price: { asset: 'USDC', amount: '1' } };
+    product = (await w.call('POST', '/v1/products', { key: merchant.sandboxKey, body })).body.product_id;
+  });
+
+  /** A shop with its handler's pieces, and a buyer who locks up so much. */
+  async function shopOf(pieces: () => AsyncIterable<Piece> | Iterable<Piece>, deposit: bigint, change: Partial<MeteredOptions> = {}) {
+    const errors: unknown[] = [];
+    const client = clientOf(w, merchant.sandboxKey);
+    const metered = { unitPrice: '0.00001', cap: '0.001', unitsMax: 4 };
+    const options = { client, product, metered, onError: (error: unknown) => errors.push(error), ...change };
+    const app = protect(options, (_request, access) => access.stream(pieces()));
+    const asked = await app(new Request(RESOURCE));
+    const challenge = asked.headers.get('WWW-Authenticate') ?? '';
+    const buyer = new ChannelBuyer();
+    const authorization = asked.status === 402 ? credential(challenge, buyer.ephemeralOpen(deposit.toString())) : '';
+    const ask = (header = authorization) => app(new Request(RESOURCE, { headers: { Authorization: header } }));
+    /** Reads an answer, and pays what its usage says. */
+    let promised = 0n;
+    const read = async () => {
+      const answer = await ask();
+      const events = eventsIn(await answer.text());
+      const usage = JSON.parse(events.find(({ event }) => event === 'mpp.usage')?.data ?? 'null') as {
+        amount: string;
+        deliveryId: string;
+      } | null;
+      return { answer, events, usage };
+    };
+    const pay = async ({ amount, deliveryId }: { amount: string; deliveryId: string }) => {
+      promised += BigInt(amount);
+      return ask(credential(challenge, { action: 'commit', deliveryId, voucher: buyer.voucher(promised) }));
+    };
+    return { app, asked, ask, read, pay, errors, challenge, buyer };
+  }
+  const words = (count: number): Piece[] => Array.from({ length: count }, (_, i) => `word ${i}`);
+  const sent = (events: Sse[]) => events.filter(({ event }) => event === 'message').map(({ data }) => data);
+
+  it('tells first what is reserved and last what was used, and ends where its price is reached', async () => {
+    const shop = await shopOf(() => words(9), 10n * PRICE);
+    const { answer, events, usage } = await shop.read();
+    expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    expect([answer.headers.has('Payment-Receipt'), answer.headers.get('Cache-Control')]).toEqual([true, 'private, no-store']);
+    expect(events.map(({ event }) => event)).toEqual(['mpp.metering', ...Array(4).fill('message'), 'mpp.usage', 'done']);
+    expect(JSON.parse(events[0]!.data)).toMatchObject({ amount: '40', sessionId: shop.buyer.channelId });
+    expect(usage!.amount).toBe('40');
+    expect(await (await shop.pay(usage!)).json()).toMatchObject({ status: 'committed', amount: '40' });
+  });
+
+  it('is cut off at the deposit, also where answers before it were never paid for', async () => {
+    const shop = await shopOf(() => words(9), 7n * PRICE);
+    expect(sent((await shop.read()).events)).toHaveLength(4);
+    expect(sent((await shop.read()).events)).toHaveLength(3);
+    const over = await shop.ask();
+    expect([over.status, ((await over.json()) as { code: string }).code]).toEqual([402, 'deposit_used_up']);
+  });
+
+  it('costs what its pieces cost, each of them whole or not at all', async () => {
+    const shop = await shopOf(() => [{ data: 'a\nb', units: 3 }, { data: 'c', units: 2 }, 'd'], 9n * PRICE);
+    const { events, usage } = await shop.read();
+    expect([sent(events), usage!.amount]).toEqual([['a\nb'], '30']);
+    expect(((await (await shop.pay(usage!)).json()) as { amount: string }).amount).toBe('30');
+    expect((await shop.read()).usage!.amount).toBe('30');
+  });
+
+  it('that breaks off is paid for as far as it was sent, and told to the merchant', async () => {
+    const broken = function* (): Generator<Piece> {
+      yield 'only';
+      throw new Error('the model is away');
+    };
+    const shop = await shopOf(broken, 9n * PRICE);
+    const { events, usage } = await shop.read();
+    expect([sent(events), usage!.amount, events.at(-1)!.event]).toEqual([['only'], '10', 'done']);
+    expect(shop.errors).toEqual([new Error('the model is away')]);
+  });
+
+  it('stops being made when its buyer goes away', async () => {
+    let isEnded = false;
+    const endless = async function* (): AsyncGenerator<Piece> {
+      try {
+        for (;;) yield 'more';
+      } finally {
+        isEnded = true;
+      }
+    };
+    const shop = await shopOf(endless, 9n * PRICE);
+    const reader = (await shop.ask()).body!.getReader();
+    await reader.read();
+    await reader.read();
+    await reader.cancel();
+    expect(isEnded).toBe(true);
+  });
+
+  it('is refused with the service’s reason, and with a challenge, where a credential does not open the session', async () => {
+    const shop = await shopOf(() => words(1), 9n * PRICE);
+    const refused = await shop.ask(credential(shop.challenge, shop.buyer.ephemeralOpen('99999999')));
+    expect([refused.status, ((await refused.json()) as { meta: object }).meta]).toMatchObject([402, { reason: 'exceeds-cap' }]);
+    expect(challengeIn(refused.headers.get('WWW-Authenticate')!).intent).toBe('session');
+  });
+
+  it('begins a new session where the old one is over', async () => {
+    const shop = await shopOf(() => words(1), 9n * PRICE);
+    await shop.read();
+    expect((await shop.ask(credential(shop.challenge, { action: 'close', channelId: shop.buyer.channelId }))).status).toBe(200);
+    const again = await shop.ask(credential(shop.challenge, { action: 'voucher', voucher: shop.buyer.voucher(10n) }));
+    expect([again.status, again.headers.get('WWW-Authenticate') !== shop.challenge]).toEqual([402, true]);
+  });
+
+  it('hands announcements on to the service, and nothing else that is said there', async () => {
+    const shop = await shopOf(() => words(1), 9n * PRICE);
+    await shop.read();
+    const announce = (body: string, method = 'POST') =>
+      shop.app(new Request('https://shop.test/__402/session/deliveries', { method, ...(method === 'POST' ? { body } : {}) }));
+    const said = { amount: '10', deliveryId: 'mpp-1', sessionId: shop.buyer.channelId };
+    const answer = await announce(JSON.stringify(said));
+    expect([answer.status, await answer.json()]).toMatchObject([
+      201,
+      { deliveryId: 'mpp-1', commitUrl: expect.stringContaining('/commits') },
+    ]);
+    expect((await announce('no json')).status).toBe(422);
+    expect((await announce(JSON.stringify({ ...said, deliveryId: 'x'.repeat(9_000) }))).status).toBe(422);
+    expect((await announce('', 'GET')).status).toBe(422);
+  });
+
+  it('is not served while the service is away, and its merchant is told', async () => {
+    const shop = await shopOf(() => words(1), 9n * PRICE, {
+      client: clientOf(w, merchant.sandboxKey, async () => Promise.reject(new Error('away'))),
+    });
+    expect([shop.asked.status, ((await shop.asked.json()) as { code: string }).code]).toEqual([503, 'access_unavailable']);
+    expect(shop.errors).toHaveLength(1);
+  });
+});
