@@ -20,7 +20,8 @@ export const SubscribingBody = z
         z.object({
           kind: z.enum(KINDS).openapi({
             description:
-              '`approve`: lets the subscriptions program collect, once for all subscriptions of the wallet. `subscribe`: the terms of this one. ' +
+              '`approve`: lets the subscriptions program collect, once for all subscriptions of the wallet; asked of a wallet that is subscribed ' +
+              'already, it shows that this checkout is its own. `subscribe`: the terms of this one. ' +
               '`resume`: takes a cancellation back. `revoke`: ends one that cannot go on.',
           }),
           transaction: z

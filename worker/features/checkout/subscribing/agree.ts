@@ -7,8 +7,11 @@ import type { Prospect } from '#features/products/selling/obstacles.ts';
 import { newOutageError } from '#features/rails/quote.ts';
 import { getRail } from '#features/rails/registry.ts';
 import { viewPlan } from '#features/rails/subscription-plan/plan.ts';
+import { lookAtSubscriptions } from '#features/subscriptions/look.ts';
+import { consentMemoOf, isMeantFor } from '#features/subscriptions/meant-for.ts';
 import { prepareSteps } from '#features/subscriptions/prepare-consent.ts';
 import type { Shard } from '#platform/context.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { RailId } from '#rules/rails.ts';
 import { findSubscriptionAddress } from '#solana/programs/subscriptions/subscription.ts';
@@ -38,15 +41,22 @@ async function requireNoneActive({ db }: Shard, address: string, livemode: boole
   throw new ApiError('state_conflict', { detail: 'This wallet is subscribed already.', meta: { reason: 'subscribed' } });
 }
 
-/** What is left to sign for an authorization that is not collected from yet. What is in the way is told, and never an error. */
-export async function viewSubscribing(ctx: Shard, authorization: AuthorizationRow): Promise<Subscribing> {
-  const prepared = await prepareSteps(ctx, routeOf(authorization));
+/**
+ * What is left to sign for an authorization that is not collected from yet. What is in the way is told, and never an error. Each step carries
+ * the checkout's own memo: what it is signed for.
+ */
+export async function viewSubscribing(ctx: Shard, payment: Payment, authorization: AuthorizationRow): Promise<Subscribing> {
+  const [look = null] = await lookAtSubscriptions(ctx, [routeOf(authorization)]);
+  if (look === null) return { authorization, steps: [], problem: 'unavailable' };
+  const { subscription } = look.sight;
+  const isUnproven = subscription !== null && !(await isMeantFor(ctx, payment, authorization, subscription));
+  const prepared = await prepareSteps(ctx, routeOf(authorization), { known: look, memo: consentMemoOf(payment), isUnproven });
   return prepared.ok ? { authorization, steps: prepared.value, problem: null } : { authorization, steps: [], problem: prepared.reason };
 }
 
 /** As `viewSubscribing`, where a checkout begins. 409 setup_not_ready or state_conflict, 503 rpc_unavailable. */
-export async function beginSubscribing(ctx: Shard, authorization: AuthorizationRow): Promise<Subscribing> {
-  const subscribing = await viewSubscribing(ctx, authorization);
+export async function beginSubscribing(ctx: Shard, payment: Payment, authorization: AuthorizationRow): Promise<Subscribing> {
+  const subscribing = await viewSubscribing(ctx, payment, authorization);
   switch (subscribing.problem) {
     case 'unavailable':
       throw newOutageError('rpc_unavailable');
