@@ -7,8 +7,8 @@ import { multiplySubscriber } from '../world/many-subscribers.ts';
 import { JOBS_BATCH } from '../world/queues.ts';
 import { collectingWorld, PRICE, SubscriptionSeller } from '../world/subscription-life.ts';
 
-/** All of it in a soak; a part of it, by the same code, in every other run. */
-const COUNT = SOAK > 1 ? 20_000 : 240;
+/** 20,000 in a soak of 100; a part of it, by the same code, in every other run. */
+const COUNT = SOAK > 1 ? 200 * SOAK : 120;
 const STEP_SECONDS = 5 * 60;
 /** The hour in which their periods begin, the ten minutes over which each is spread, and a look at what was sent last. */
 const STEPS = 17;
@@ -46,10 +46,17 @@ it(`${COUNT} authorizations whose periods begin in one hour are each collected o
     most = Math.max(most, toNode - before + trips.length + 2 * fees);
     toOthers += trips.length;
   };
+  const took: Record<string, number> = {};
+  const timed = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    const from = performance.now();
+    const done = await work();
+    took[what] = (took[what] ?? 0) + performance.now() - from;
+    return done;
+  };
   const began = performance.now();
   const heldMost = { jobs: 0 };
   for (let step = 0; step < STEPS; step++) {
-    await w.sweepAlone('subscriptions');
+    await timed('sweep', () => w.sweepAlone('subscriptions'));
     // What follows a collection, as it follows any payment, is no part of collecting.
     const jobs = w.queue.sent
       .splice(0)
@@ -59,11 +66,11 @@ it(`${COUNT} authorizations whose periods begin in one hour are each collected o
     for (let from = 0; from < jobs.length; from += JOBS_BATCH) {
       const batch = jobs.slice(from, from + JOBS_BATCH);
       const fees = batch.reduce((sum, job) => sum + (job as Extract<Job, { kind: 'collectSubscriptions' }>).authorizationIds.length, 0);
-      await invoke((env) => w.deliver(batch, env), fees);
+      await timed('collect', () => invoke((env) => w.deliver(batch, env), fees));
     }
     // The sweep of what was sent follows within a minute; here it finds all of it at once.
     await skipTime(w.chain, 15);
-    await w.sweepAlone('settlements');
+    await timed('store', () => w.sweepAlone('settlements'));
     w.queue.sent.length = 0;
     await skipTime(w.chain, STEP_SECONDS - 15);
   }
@@ -80,7 +87,7 @@ it(`${COUNT} authorizations whose periods begin in one hour are each collected o
   const each = (n: number) => (n / COUNT).toFixed(2);
   const report = `${COUNT} collections: ${(wallMs / 1000).toFixed(1)} s, ${each(toNode)} calls of a node each (${each(methods)} methods), ${each(toOthers)} of the database in messages, at most ${most} in one invocation`;
   // biome-ignore lint/suspicious/noConsole: the measured numbers are what this test is for.
-  console.log(report, JSON.stringify(calls));
+  console.info(report, JSON.stringify(calls), JSON.stringify(took));
   // The model's own period among them.
   expect(collected).toEqual({ n: COUNT + 1, authorizations: COUNT + 1 });
   expect(await w.chain.held(seller.merchant.wallet.address)).toBe(BigInt(COUNT + 2) * PRICE);

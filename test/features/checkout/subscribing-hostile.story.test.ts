@@ -117,7 +117,7 @@ describe('whose purchase a subscription is', () => {
     // Made with a public library, by the same wallet: nothing says what for, and it stands on the chain for all to read.
     const { route } = await victim.onChain();
     const unmarked = await prepareSteps(newCtx(w.env, { requestId: 'req_replay', defer: () => {} }), route, { isUnproven: true });
-    const [{ transaction }] = (unmarked as { value: [{ transaction: string }] }).value;
+    const transaction = unmarked.ok ? unmarked.value[0]!.transaction! : unmarked.reason;
     expect((await replay(await w.chain.sign(victim.wallet, transaction))).status).toBe(200);
     await w.chain.call('local_fundUsdc', victim.wallet.address, '10000000');
     const tried = await confirmSubscription(w, stranger.payment_id);

@@ -17,6 +17,7 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { CollectionCode } from '#rules/subscriptions/schedule.ts';
 import type { Operator } from '#solana/programs/own-transaction.ts';
+import type { Subscription } from '#solana/programs/subscriptions/subscription.ts';
 import { isAgreed, isSameSubscription } from './consent.ts';
 import { findCollection } from './find-collection.ts';
 import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
@@ -68,11 +69,11 @@ export async function collectFirst(
   const { subscription } = look.sight;
   if (subscription === null) return { kind: 'waiting', reason: 'not_subscribed', payment };
   if (!(await isMeantFor(ctx, payment, row, subscription))) return { kind: 'waiting', reason: 'held', payment };
+  if (await isHeld(ctx, row, subscription)) return { kind: 'waiting', reason: 'held', payment };
   const waiting = await waitForCollection(ctx, payment);
   if (!isAgreed(row, subscription)) return { kind: 'waiting', reason: 'other_terms', payment: waiting };
-  if (await isHeld(ctx, row, subscription)) return { kind: 'waiting', reason: 'held', payment: waiting };
   const marks = { memo: memoOf(payment), references: [payment.reference, ctx.config.SERVICE_REFERENCE] };
-  const prepared = await prepareCollection(ctx, routeOf(row), marks, puller, look);
+  const prepared = await prepareCollection(ctx, routeOf(row), marks, puller, { known: look });
   return prepared.kind === 'ready' ? sendFirst(ctx, waiting, prepared, patienceMs) : explain(ctx, waiting, row, prepared);
 }
 

@@ -18,7 +18,7 @@ import type { Shortage, Standing } from '#solana/programs/subscriptions/standing
 import { pullerOf } from './collect-first.ts';
 import type { SubscriptionLook } from './look.ts';
 import { takeOwnersCollection } from './owners-collection.ts';
-import { type PreparedCollection, prepareCollection, timesOf } from './prepare-collection.ts';
+import { type PreparedCollection, prepareCollection, shareLifetime, timesOf } from './prepare-collection.ts';
 import { applyLook, getAuthorization } from './reconcile.ts';
 import { renewalLetter, tellsAt } from './renewal-letter.ts';
 
@@ -34,13 +34,21 @@ export const isDue = ({ status, nextAttemptAt: at }: AuthorizationRow, now: numb
  * before it is sent, so that a crash anywhere is followed by the settlement's own looks, and never by a second payment. The outcome is
  * stored when the chain shows it.
  */
-export async function followUp(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Promise<void> {
+export async function followUp(
+  ctx: Shard,
+  row: AuthorizationRow,
+  look: SubscriptionLook,
+  lifetime: ReturnType<typeof shareLifetime> = shareLifetime(ctx),
+): Promise<void> {
   const current = await applyLook(ctx, row, look);
   if (!isDue(current, ctx.now)) return schedule(ctx, current, current.nextAttemptAt, await renewalLetter(ctx, current));
   const puller = pullerOf(ctx, current.puller);
   if (puller === null) return schedule(ctx, current, ctx.now + AGAIN_MS);
   const nonce = base58.encode(crypto.getRandomValues(new Uint8Array(16)));
-  const prepared = await prepareCollection(ctx, routeOf(current), { memo: `svc:${nonce}`, references: [] }, puller, look);
+  const prepared = await prepareCollection(ctx, routeOf(current), { memo: `svc:${nonce}`, references: [] }, puller, {
+    known: look,
+    lifetime,
+  });
   if (prepared.kind === 'ready') return collect(ctx, current, prepared, nonce);
   if (prepared.kind === 'unknown') return schedule(ctx, current, ctx.now + AGAIN_MS);
   if (prepared.kind === 'out_of_time') return schedule(ctx, current, attemptAt(ctx, current, prepared.period));
