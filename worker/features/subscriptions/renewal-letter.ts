@@ -14,7 +14,7 @@ const BEFORE_MS = 3 * DAY;
 /** A period shorter than this is over before a letter about it helps anyone. */
 const PERIOD_MIN_MS = 7 * DAY;
 
-/** From when on the subscriber is to be told of the next period; null: nobody is. */
+/** From when on the subscriber is to be told of the next period; null: there is nothing to tell. */
 export function tellsAt(row: AuthorizationRow): number | null {
   const isTold = row.livemode && row.status === 'active' && row.email !== null && factsOf(row).periodMs >= PERIOD_MIN_MS;
   return isTold && row.paidThrough !== null ? row.paidThrough - BEFORE_MS : null;

@@ -23,7 +23,7 @@ export function u64Seed(value: bigint): Uint8Array {
   return bytes;
 }
 
-/** Those of this isolate that were derived lately: each costs about half a millisecond, and whoever looks at an account also names it. */
+/** Those of this isolate that were derived lately: each costs about half a millisecond, and who looks at an account also names it. */
 const derived = new Map<string, DerivedAddress>();
 const DERIVED_MAX = 2_000;
 

@@ -27,7 +27,7 @@ export type ConsentProblem =
 export interface SignedConsent {
   signature: string;
   names: ConsentName[];
-  /** It carries the memo that was asked for: its wallet signed it for this purpose, and nobody can bring it for another. */
+  /** It carries the memo that was asked for: its wallet signed it for this purpose, and it can be brought for no other. */
   isMarked: boolean;
 }
 
