@@ -2945,7 +2945,7 @@ export interface components {
       /** @description What is left to sign, in this order. Empty where nothing is: the first period is then collected. */
       steps: {
         /**
-         * @description `approve`: lets the subscriptions program collect, once for all subscriptions of the wallet. `subscribe`: the terms of this one. `resume`: takes a cancellation back. `revoke`: ends one that cannot go on.
+         * @description `approve`: lets the subscriptions program collect, once for all subscriptions of the wallet; asked of a wallet that is subscribed already, it shows that this checkout is its own. `subscribe`: the terms of this one. `resume`: takes a cancellation back. `revoke`: ends one that cannot go on.
          * @enum {string}
          */
         kind: 'approve' | 'subscribe' | 'resume' | 'revoke';
