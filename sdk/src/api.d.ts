@@ -2955,10 +2955,10 @@ export interface components {
         last_valid_block_height?: number;
       }[];
       /**
-       * @description Why `steps` is empty although something is left. `refused`: the network would refuse the next step, most often because the wallet holds too little SOL. `plan_missing`: the plan takes no subscribers any more. `ending`: a cancelled subscription has to be over first. `unavailable`: no node answers now.
+       * @description Why `steps` is empty although something is left. `refused`: the network would refuse the next step, most often because the wallet holds too little SOL. `plan_missing`: the plan takes no subscribers any more. `ending`: a cancelled subscription has to be over first. `subscribed`: the wallet is subscribed already, and its period is paid. `unavailable`: no node answers now.
        * @enum {string}
        */
-      problem?: 'refused' | 'plan_missing' | 'ending' | 'unavailable';
+      problem?: 'refused' | 'plan_missing' | 'ending' | 'subscribed' | 'unavailable';
     };
     Event: {
       /** @description Its id. */

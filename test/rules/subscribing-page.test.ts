@@ -65,6 +65,13 @@ describe('the page on which a buyer subscribes', () => {
     expect([done.state.step, holdsTurn(done.state)]).toEqual(['explaining', false]);
   });
 
+  it('waits for nothing where the wallet is subscribed already, and says so', () => {
+    const { state } = play([...TO_FIRST, ...SIGN_FIRST]);
+    const told = play([{ kind: 'progressed', progress: progress([], { problem: 'subscribed' }) }], state);
+    expect(told.state).toMatchObject({ step: 'choosing', problem: { key: 'sSubscribed' } });
+    expect(told.kinds).not.toContain('look');
+  });
+
   it('shows its own address to a phone where that is asked for, and goes on showing it', () => {
     const { state } = play([{ kind: 'phonePressed' }]);
     expect(state).toMatchObject({ step: 'choosing', isPhoneOpen: true });

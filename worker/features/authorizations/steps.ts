@@ -5,7 +5,7 @@ import type { StepKind } from '#solana/programs/subscriptions/steps.ts';
 
 const KINDS = ['approve', 'subscribe', 'resume', 'revoke'] as const satisfies StepKind[];
 /** Why there is nothing to sign although the wallet is not subscribed. */
-export const STEP_PROBLEMS = ['refused', 'plan_missing', 'ending', 'unavailable'] as const;
+export const STEP_PROBLEMS = ['refused', 'plan_missing', 'ending', 'subscribed', 'unavailable'] as const;
 export type StepProblem = (typeof STEP_PROBLEMS)[number];
 
 /** What a checkout's buyer signs on the way to a subscription. */
@@ -43,7 +43,7 @@ export const SubscribingBody = z
         description:
           'Why `steps` is empty although something is left. `refused`: the network would refuse the next step, most often because the wallet ' +
           'holds too little SOL. `plan_missing`: the plan takes no subscribers any more. `ending`: a cancelled subscription has to be over ' +
-          'first. `unavailable`: no node answers now.',
+          'first. `subscribed`: the wallet is subscribed already, and its period is paid. `unavailable`: no node answers now.',
       }),
   })
   .openapi('Subscribing');

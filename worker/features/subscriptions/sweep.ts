@@ -25,8 +25,8 @@ const PAGES_MAX = 50;
 const SWEEP_MS = 20 * SECOND;
 /** How long those who took them have until they are due again. */
 const LEASE_MS = 5 * MINUTE;
-/** Collected by one message: as many as one call of a node shows. */
-const COLLECTED_MAX = 20;
+/** Collected by one message. An invocation takes ten of them, and the platform bounds what one may ask of databases and nodes. */
+const COLLECTED_MAX = 10;
 /** At once, each against nodes and the database. */
 const LANES = 6;
 

@@ -157,7 +157,8 @@ function follow(facts: SubscribingFacts, state: SubscribingState, progress: Prog
   if (status === 'FAILED') return end(state, progress, known);
   const stored = { kind: 'store', stored: { paymentId, payer } } as const;
   if (progress.problem !== null) {
-    if (state.step === 'landing' || state.step === 'collecting') return lookAgain(state);
+    const isWaiting = state.step === 'landing' || state.step === 'collecting';
+    if (isWaiting && progress.problem !== 'subscribed') return lookAgain(state);
     const turn = choose({ ...state, ...known }, problemOfFailure(facts, { code: progress.problem, meta: {} }));
     return { ...turn, effects: [...turn.effects, stored] };
   }
