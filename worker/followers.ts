@@ -1,5 +1,5 @@
 import { creditConfirmed, followFinalized, followRefunded, revokeOrphaned } from '#features/entitlements/credit-payments.ts';
-import { followSubscriptions } from '#features/entitlements/follow-subscriptions.ts';
+import { followCollectionFates, followSubscriptions } from '#features/entitlements/follow-subscriptions.ts';
 import {
   tellBuyer,
   tellEndpointDisabled,
@@ -22,8 +22,8 @@ type Follower = (ctx: Shard, events: StoredEvent[]) => Promise<StoredEvent[]>;
 /** What follows an event before its merchant is told of it, in this order; webhooks follow every event, and come last. */
 const FOLLOWERS: { readonly [T in EventType]?: readonly Follower[] } = {
   'payment.confirmed': [creditConfirmed],
-  'payment.orphaned': [revokeOrphaned],
-  'payment.finalized': [followFinalized],
+  'payment.orphaned': [revokeOrphaned, followCollectionFates],
+  'payment.finalized': [followFinalized, followCollectionFates],
   'payment.refunded': [followRefunded, tellRefunded],
   'payment.unmatched': [tellUnmatched],
   'membership.activated': [followMemberships],

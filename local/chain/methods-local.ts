@@ -4,13 +4,14 @@ import { invalidParams } from './errors.ts';
 import { readFault } from './faults.ts';
 import type { Method } from './methods-cluster.ts';
 import { LOOKUP_TABLE_PROGRAM, SLOT_MS, U64_MAX, USDC_MINT } from './network.ts';
-import { readAddress, readAddresses, readChoice, readConfig, readCount, readSignature, readU64 } from './params.ts';
+import { readAddress, readAddresses, readChoice, readConfig, readCount, readList, readSignature, readU64 } from './params.ts';
 import { findDecimals, findTokenAddress, fundToken, putMint } from './tokens.ts';
 
 const WARP_SECONDS_MAX = 10 * 366 * 86_400;
 const TABLE_ADDRESSES_MAX = 256;
+const ACCOUNTS_MAX = 3_000;
 
-/** Methods no node has: money from nowhere, time by hand, forks, faults. They are neither counted nor struck by faults. */
+/** Methods no node has: money and accounts from nowhere, time by hand, forks, faults. They are neither counted nor struck by faults. */
 export const localMethods: Readonly<Record<string, Method>> = {
   async local_fundUsdc(chain, [first, amount]) {
     const owner = readAddress(first);
@@ -34,6 +35,15 @@ export const localMethods: Readonly<Record<string, Method>> = {
     const held = chain.machine.findAccount(owner)?.lamports ?? 0n;
     if (held + amount > U64_MAX) throw invalidParams('Invalid param: the balance would exceed 64 bits');
     return chain.addLamports(owner, amount);
+  },
+  local_putAccounts(chain, [first]) {
+    const accounts = readList(first, ACCOUNTS_MAX).map((account) => {
+      const [accountAddress, owner, data] = readList(account, 3);
+      if (typeof data !== 'string') throw invalidParams('Invalid params: expected the data of an account in base64');
+      return { accountAddress: readAddress(accountAddress), owner: readAddress(owner), data: Buffer.from(data, 'base64') };
+    });
+    for (const { accountAddress, owner, data } of accounts) chain.machine.putAccount(accountAddress, data, owner);
+    return accounts.length;
   },
   local_setLookupTable(chain, [tableAddress, addresses]) {
     chain.machine.putAccount(readAddress(tableAddress), layOutTable(readAddresses(addresses, TABLE_ADDRESSES_MAX)), LOOKUP_TABLE_PROGRAM);

@@ -2945,7 +2945,7 @@ export interface components {
       /** @description What is left to sign, in this order. Empty where nothing is: the first period is then collected. */
       steps: {
         /**
-         * @description `approve`: lets the subscriptions program collect, once for all subscriptions of the wallet. `subscribe`: the terms of this one. `resume`: takes a cancellation back. `revoke`: ends one that cannot go on.
+         * @description `approve`: lets the subscriptions program collect, once for all subscriptions of the wallet; asked of a wallet that is subscribed already, it shows that this checkout is its own. `subscribe`: the terms of this one. `resume`: takes a cancellation back. `revoke`: ends one that cannot go on.
          * @enum {string}
          */
         kind: 'approve' | 'subscribe' | 'resume' | 'revoke';
@@ -2955,10 +2955,10 @@ export interface components {
         last_valid_block_height?: number;
       }[];
       /**
-       * @description Why `steps` is empty although something is left. `refused`: the network would refuse the next step, most often because the wallet holds too little SOL. `plan_missing`: the plan takes no subscribers any more. `ending`: a cancelled subscription has to be over first. `unavailable`: no node answers now.
+       * @description Why `steps` is empty although something is left. `refused`: the network would refuse the next step, most often because the wallet holds too little SOL. `plan_missing`: the plan takes no subscribers any more. `ending`: a cancelled subscription has to be over first. `subscribed`: the wallet is subscribed already, and its period is paid. `unavailable`: no node answers now.
        * @enum {string}
        */
-      problem?: 'refused' | 'plan_missing' | 'ending' | 'unavailable';
+      problem?: 'refused' | 'plan_missing' | 'ending' | 'subscribed' | 'unavailable';
     };
     Event: {
       /** @description Its id. */

@@ -143,4 +143,115 @@ describe('the page of what renews itself', () => {
     await stranger.page.locator('.problem', { hasText: 'This is not the wallet of this subscription.' }).waitFor();
     await stranger.close();
   });
+
+  it('asks a wallet in one tab at a time, and both tabs go on with one payment', async () => {
+    const product = await sellByPeriod();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const prompts: (() => void)[] = [];
+    const onAct = async (transaction: string) => {
+      await new Promise<void>((resolve) => prompts.push(resolve));
+      return sign(signer, transaction);
+    };
+    const { page, offences, close } = await shop.visit('desktop', [{ signer, onAct }]);
+    await page.goto(shop.urlOf(product));
+    await press(page, 'Subscribe with Test wallet');
+    await press(page, 'Continue in Test wallet');
+    await expect.poll(() => prompts.length).toBe(1);
+    const tab = await page.context().newPage();
+    await tab.goto(shop.urlOf(product));
+    await press(tab, 'Subscribe with Test wallet');
+    await press(tab, 'Continue in Test wallet');
+    await tab.locator('.problem', { hasText: 'another tab or window' }).waitFor();
+    expect(await violationsOf(tab)).toEqual([]);
+    expect(prompts.length).toBe(1);
+    prompts[0]!();
+    await page.getByText('Step 2 of 2').waitFor();
+    await press(tab, 'Subscribe with Test wallet');
+    await seeHeading(tab, 'Subscribe');
+    await press(tab, 'Continue in Test wallet');
+    await expect.poll(() => prompts.length).toBe(2);
+    prompts[1]!();
+    await seeHeading(tab, 'You are subscribed');
+    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('leads to a wallet that is elsewhere: as a code on a desktop, and into the wallets of a phone', async () => {
+    const product = await sellByPeriod();
+    const desktop = await shop.visit('desktop');
+    await desktop.page.goto(shop.urlOf(product));
+    await press(desktop.page, 'Show a QR code');
+    await desktop.page.getByRole('img', { name: 'QR code with the address of this page' }).waitFor();
+    expect(await violationsOf(desktop.page)).toEqual([]);
+    await desktop.shoot('77-subscribe-code');
+    await desktop.close();
+    const phone = await shop.visit('phone');
+    await phone.page.goto(shop.urlOf(product));
+    const href = (await phone.page.getByRole('link', { name: 'Open this page in Phantom' }).getAttribute('href'))!;
+    expect(decodeURIComponent(/browse\/([^?]+)/.exec(href)![1]!)).toBe(shop.urlOf(product));
+    expect(await violationsOf(phone.page)).toEqual([]);
+    await phone.page.goto(await shop.handOff(product));
+    await phone.page.getByText('No Solana wallet was found').waitFor();
+    expect(await phone.page.getByRole('link', { name: 'Open this page in Phantom' }).count()).toBe(0);
+    await phone.close();
+  });
+
+  it('asks who the buyer is before a wallet is asked for anything, where the seller wants to know', async () => {
+    const product = await sellByPeriod({ requires_identity: 'telegram' });
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer }]);
+    await page.goto(shop.urlOf(product));
+    await press(page, 'Subscribe with Test wallet');
+    const link = page.locator('.panel a.button');
+    await link.waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('78-subscribe-identity');
+    expect(await shop.paymentsOf(product)).toEqual([]);
+    const done = page.locator('.panel .plain-button').first();
+    await done.click();
+    await page.locator('.problem').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    const deepLink = new URL((await link.getAttribute('href'))!);
+    await shop.connector('telegram', { identity_session_id: deepLink.searchParams.get('start'), provider_user_id: '4711' });
+    await done.click();
+    await seeHeading(page, 'Allow the collections');
+    await press(page, 'Continue in Test wallet');
+    await page.getByText('Step 2 of 2').waitFor();
+    await press(page, 'Continue in Test wallet');
+    await seeHeading(page, 'You are subscribed');
+    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('tells plainly that the first payment could not be collected, and leads to where the approval is taken back', async () => {
+    const product = await sellByPeriod();
+    const signer = await shop.chain.newBuyer(USDC);
+    const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
+    await page.goto(shop.urlOf(product));
+    await press(page, 'Subscribe with Test wallet');
+    await press(page, 'Continue in Test wallet');
+    await page.getByText('Step 2 of 2').waitFor();
+    await press(page, 'Continue in Test wallet');
+    await seeHeading(page, 'The first payment is being collected');
+    // What the service says once the time is over: that takes longer than a test.
+    await page.route('**/v1/payments/*', async (route) => {
+      const { subscription: _, ...answer } = (await (await route.fetch()).json()) as { subscription?: object };
+      return route.fulfill({ json: { ...answer, status: 'FAILED', failure_code: 'collection_failed' } });
+    });
+    await seeHeading(page, 'The subscription did not begin');
+    await page.getByText('Nothing was charged. Your approval still stands: take it back with your wallet').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('79-collection-failed');
+    await page.unroute('**/v1/payments/*');
+    await page.getByRole('link', { name: 'Take the approval back' }).click();
+    await page.getByText('It has not begun. Nothing was charged.').waitFor();
+    await press(page, 'Cancel with Test wallet');
+    await seeHeading(page, 'End the subscription');
+    await press(page, 'Continue in Test wallet');
+    await seeHeading(page, 'It is cancelled');
+    expect(offences).toEqual([]);
+    await close();
+  });
 });

@@ -25,6 +25,7 @@ const factsWith = (text: string): LetterFacts => ({
   payment_refunded: { amount: AMOUNT, payment_id: text },
   buyer_receipt: { receipt_id: RECEIPT, product: text, seller: text, amount: AMOUNT, platform: 'Telegram' },
   receipt_proof: { receipt_id: RECEIPT, product: text, seller: text, amount: AMOUNT, name: text, message: text },
+  subscription_renews: { authorization_id: 'nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5', product: text, seller: text, amount: AMOUNT, at: AT },
   subscription_past_due: { slug: 'weather', product: text, seller: text, amount: AMOUNT },
   subscription_reapprove: { slug: 'weather', product: text, seller: text, amount: AMOUNT },
   subscription_cancelled: { slug: 'weather', product: text, seller: text, through: AT },
@@ -63,7 +64,7 @@ function expectSound(name: LetterName, { subject, html, text }: Rendered): void 
   // One link, to the service itself, in both forms.
   const links = [...html.matchAll(/<a\s[^>]*href="([^"]*)"/g)].map(([, url]) => url!);
   expect(links, name).toHaveLength(1);
-  expect(links[0], name).toMatch(/^https:\/\/svc\.test\/(?:login|dashboard|verify-email#token=|reset-password#token=|r\/|p\/)/);
+  expect(links[0], name).toMatch(/^https:\/\/svc\.test\/(?:login|dashboard|verify-email#token=|reset-password#token=|r\/|p\/|s\/)/);
   expect(text, name).toContain(links[0]);
   expect(html.length + text.length, name).toBeLessThan(20_000);
 }

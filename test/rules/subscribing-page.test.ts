@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SubscribeFacts } from '../../worker/pages/subscribing/facts.ts';
-import { nextSubscribing } from '../../worker/pages/subscribing/machine.ts';
+import { holdsTurn, nextSubscribing } from '../../worker/pages/subscribing/machine.ts';
 import {
   FIRST_SUBSCRIBING,
   type Progress,
@@ -51,6 +51,33 @@ const SIGN_FIRST: SubscribingNews[] = [
 ];
 
 describe('the page on which a buyer subscribes', () => {
+  it('asks no wallet for what another tab asks it for, and says so', () => {
+    const { state } = play([...TO_FIRST, { kind: 'continuePressed' }]);
+    expect(holdsTurn(state)).toBe(true);
+    const refused = play([{ kind: 'turnRefused', attempt: 1 }], state);
+    expect(refused.state).toMatchObject({ step: 'choosing', problem: { key: 'pElsewhere' } });
+    expect([refused.effects, holdsTurn(refused.state)]).toEqual([[], false]);
+    expect(play([{ kind: 'turnRefused', attempt: 0 }], state).state).toEqual(state);
+    // Until what was signed has landed nothing else is to be signed, in any tab.
+    const landing = play(SIGN_FIRST.slice(1), state);
+    expect([landing.state.step, holdsTurn(landing.state)]).toEqual(['landing', true]);
+    const done = play([{ kind: 'progressed', progress: progress([SUBSCRIBE]) }], landing.state);
+    expect([done.state.step, holdsTurn(done.state)]).toEqual(['explaining', false]);
+  });
+
+  it('waits for nothing where the wallet is subscribed already, and says so', () => {
+    const { state } = play([...TO_FIRST, ...SIGN_FIRST]);
+    const told = play([{ kind: 'progressed', progress: progress([], { problem: 'subscribed' }) }], state);
+    expect(told.state).toMatchObject({ step: 'choosing', problem: { key: 'sSubscribed' } });
+    expect(told.kinds).not.toContain('look');
+  });
+
+  it('shows its own address to a phone where that is asked for, and goes on showing it', () => {
+    const { state } = play([{ kind: 'phonePressed' }]);
+    expect(state).toMatchObject({ step: 'choosing', isPhoneOpen: true });
+    expect(play([...TO_FIRST.slice(0, 1), { kind: 'backPressed' }], state).state).toMatchObject({ step: 'choosing', isPhoneOpen: true });
+  });
+
   it('asks the wallet for nothing before it has said what for', () => {
     const { state, kinds } = play(TO_FIRST);
     expect(state).toMatchObject({ step: 'explaining', consent: { kind: 'approve', step: 1, steps: 2 } });

@@ -51,6 +51,10 @@ export interface PayOptions {
   lookupTable?: string[];
 }
 
+/** Address, owner, data in base64. */
+export type RawAccount = [address: string, owner: string, data: string];
+const SYSTEM_PROGRAM = '11111111111111111111111111111111';
+
 /** A chain of its own on the local Solana VM, as a wallet and a test's hand on the clock see it. */
 export class TestChain {
   readonly url: string;
@@ -104,6 +108,16 @@ export class TestChain {
     const account = await associatedTokenAccount(wallet, USDC);
     return BigInt((await this.call<{ value: { amount: string } }>('getTokenAccountBalance', account)).value.amount);
   }
+
+  /** Accounts as they stand now: address, owner, data in base64. One that is not there has no data. */
+  async accounts(addresses: readonly string[]): Promise<RawAccount[]> {
+    type Answer = { value: ({ owner: string; data: [string] } | null)[] };
+    const { value } = await this.call<Answer>('getMultipleAccounts', addresses, { encoding: 'base64' });
+    return value.map((account, at) => [addresses[at]!, account?.owner ?? SYSTEM_PROGRAM, account?.data[0] ?? '']);
+  }
+
+  /** Has accounts stand as somebody left them. */
+  putAccounts = (accounts: readonly RawAccount[]): Promise<unknown> => this.call('local_putAccounts', accounts);
 
   async #lifetime(): Promise<Lifetime> {
     const { value } = await this.call<{ value: { blockhash: string; lastValidBlockHeight: number } }>('getLatestBlockhash');

@@ -17,7 +17,8 @@ export interface LetterFacts {
   /** `platform`: where the buyer gets access, as its people call it. The invitation itself is no fact of a letter. */
   buyer_receipt: { receipt_id: string; product: string; seller: string; amount: MoneyResource; platform?: string };
   receipt_proof: { receipt_id: string; product: string; seller: string; amount: MoneyResource; name?: string; message?: string };
-  /** To the buyer; `slug` leads to the product's page. */
+  /** To the buyer; `slug` leads to the product's page, `authorization_id` to where the subscription can be ended. */
+  subscription_renews: Omit<SubscriptionFacts, 'slug'> & { authorization_id: string; amount: MoneyResource; at: string };
   subscription_past_due: SubscriptionFacts & { amount: MoneyResource };
   subscription_reapprove: SubscriptionFacts & { amount: MoneyResource };
   subscription_cancelled: SubscriptionFacts & { through: string };

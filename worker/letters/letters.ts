@@ -13,6 +13,7 @@ import { receiptProofLetter } from './sales/receipt-proof.ts';
 import { subscriptionCancelledLetter } from './subscriptions/cancelled.ts';
 import { subscriptionPastDueLetter } from './subscriptions/past-due.ts';
 import { subscriptionReapproveLetter } from './subscriptions/reapprove.ts';
+import { subscriptionRenewsLetter } from './subscriptions/renews.ts';
 import { ticketAnsweredLetter } from './support/ticket-answered.ts';
 import { ticketAskedLetter } from './support/ticket-asked.ts';
 import { ticketClosedLetter } from './support/ticket-closed.ts';
@@ -35,6 +36,7 @@ export const LETTERS: { readonly [N in LetterName]: Letter<LetterFacts[N]> } = {
   payment_refunded: paymentRefundedLetter,
   buyer_receipt: buyerReceiptLetter,
   receipt_proof: receiptProofLetter,
+  subscription_renews: subscriptionRenewsLetter,
   subscription_past_due: subscriptionPastDueLetter,
   subscription_reapprove: subscriptionReapproveLetter,
   subscription_cancelled: subscriptionCancelledLetter,

@@ -1,5 +1,7 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { prepareSteps } from '#features/subscriptions/prepare-consent.ts';
+import { newCtx } from '#platform/context.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
 import { confirmSubscription, connectTo, SubscriptionBuyer, subscribeElsewhere, sweepThrough } from '../../world/subscription-buyer.ts';
 import { SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
@@ -91,5 +93,54 @@ describe('whose purchase a subscription is', () => {
     await sweepThrough(w);
     expect((await victim.read()).status).toBe('CONFIRMED');
     expect((await w.call('GET', `/v1/payments/${stranger.payment_id}`)).body.status).toBe('PENDING_SIGNATURE');
+  });
+
+  it('is that of the reference whose session the wallet signed in, whoever else has a session open for that wallet', async () => {
+    const victim = await SubscriptionBuyer.connect(shop, { customer_ref: 'ref-4' });
+    const nameless = (await connectTo(shop, { wallet_address: victim.wallet.address })).body;
+    await victim.signAll();
+    const tried = await confirmSubscription(w, nameless.payment_id);
+    expect(tried.body.payment.status).toBe('PENDING_SIGNATURE');
+    await sweepThrough(w);
+    expect(await victim.read()).toMatchObject({ status: 'CONFIRMED' });
+    expect((await w.call('GET', `/v1/payments/${nameless.payment_id}`)).body.status).toBe('PENDING_SIGNATURE');
+    expect(await w.chain.held(victim.wallet.address)).toBe(95_000_000n);
+  });
+
+  it('is not that of a stranger who brings what the wallet signed, for another session or for none', async () => {
+    const victim = await SubscriptionBuyer.connect(shop, { usdc: 1_000_000n });
+    const stranger = (await connectTo(shop, { wallet_address: victim.wallet.address, customer_ref: 'replays' })).body;
+    const replay = (transaction: string) => w.call('POST', `/v1/payments/${stranger.payment_id}/transaction`, { body: { transaction } });
+    const approve = await w.chain.sign(victim.wallet, victim.bill.subscription.steps[0].transaction);
+    expect(reasonOf(await replay(approve))).toEqual([422, 'payment_mismatch', 'foreign_instruction']);
+    await victim.signAll();
+    // Made with a public library, by the same wallet: nothing says what for, and it stands on the chain for all to read.
+    const { route } = await victim.onChain();
+    const unmarked = await prepareSteps(newCtx(w.env, { requestId: 'req_replay', defer: () => {} }), route, { isUnproven: true });
+    const transaction = unmarked.ok ? unmarked.value[0]!.transaction! : unmarked.reason;
+    expect((await replay(await w.chain.sign(victim.wallet, transaction))).status).toBe(200);
+    await w.chain.call('local_fundUsdc', victim.wallet.address, '10000000');
+    const tried = await confirmSubscription(w, stranger.payment_id);
+    expect(tried.body.payment.status).toBe('PENDING_SIGNATURE');
+    expect((await victim.confirm()).body.payment.status).toBe('CONFIRMED');
+  });
+
+  it('becomes that of a reference whose first payment had failed by one more approval, which shows the wallet', async () => {
+    const failed = await SubscriptionBuyer.connect(shop, { usdc: 1_000_000n, customer_ref: 'ref-5' });
+    await failed.signAll();
+    await failed.confirm();
+    await skipTime(w.chain, 40 * 60);
+    await sweepThrough(w);
+    expect(await failed.read()).toMatchObject({ status: 'FAILED', failure_code: 'collection_failed' });
+    await w.chain.call('local_fundUsdc', failed.wallet.address, '10000000');
+    const bill = (await connectTo(shop, { wallet_address: failed.wallet.address, customer_ref: 'ref-5' })).body;
+    expect(bill.subscription.steps).toMatchObject([{ kind: 'approve', transaction: expect.any(String) }]);
+    const again = new SubscriptionBuyer(shop, failed.wallet, bill);
+    expect(await again.signAll()).toEqual(['approve']);
+    const { body } = await again.confirm();
+    expect(body.payment.status).toBe('CONFIRMED');
+    const membership = await w.call('GET', `/v1/memberships/lookup?payment_id=${again.id}`, { key: shop.merchant.key });
+    expect(membership.body).toMatchObject({ status: 'active', customer: { customer_ref: 'ref-5' } });
+    expect(await w.chain.held(failed.wallet.address)).toBe(6_000_000n);
   });
 });

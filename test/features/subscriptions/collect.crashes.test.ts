@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { followUp } from '#features/subscriptions/collect.ts';
+import { lookAtSubscriptions } from '#features/subscriptions/look.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
 import { SEED } from '../../world/env.ts';
 import { seededRandom, withFaults } from '../../world/faults.ts';
-import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../world/subscription-life.ts';
 
 const PERIOD_MS = 30 * 86_400_000;
 
@@ -75,6 +77,21 @@ describe('a service that dies while it collects', () => {
       await recover(life);
     }
     await expectPeriods(life, 12);
+  });
+
+  it('and a change of the authorization since it was read claims nothing and sends nothing', async () => {
+    const life = await seller.subscribe();
+    await toNextPeriod(life);
+    const [stale, [look]] = [await life.read(), await lookAtSubscriptions(shardOf(w.env), [await life.route()])];
+    await w.env.DB.prepare("UPDATE subscription_authorizations SET status = 'cancel_requested', version = version + 1 WHERE id = ?")
+      .bind(life.id)
+      .run();
+    await followUp(shardOf(w.env), stale, look!);
+    expect(await w.chain.held(life.subscriber.wallet.address)).toBe(999n * PRICE);
+    const { claimed } = (await w.env.DB.prepare('SELECT count(*) AS claimed FROM subscription_collections WHERE authorization_id = ?')
+      .bind(life.id)
+      .first<{ claimed: number }>())!;
+    expect(claimed).toBe(1);
   });
 
   it.each(['drop', 'fail_after_broadcast'])(

@@ -10,6 +10,20 @@ withChain((opened) => {
   chain = opened;
 });
 
+describe('accounts from nowhere', () => {
+  it('stand as they were put, over what was there', async () => {
+    const owner = await chain.openWallet({ usdc: 7n });
+    const address = await tokenAddressOf(owner.address);
+    const read = async () => (await chain.rpc.getAccountInfo(address, { encoding: 'base64' }).send()).value!;
+    const before = await read();
+    const frozen = Buffer.from(before.data[0], 'base64');
+    frozen[108] = 2;
+    expect(await chain.result('local_putAccounts', [[address, TOKEN_PROGRAM, frozen.toString('base64')]])).toBe(1);
+    expect(await read()).toMatchObject({ owner: TOKEN_PROGRAM, data: [frozen.toString('base64'), 'base64'] });
+    expect((await chain.call('local_putAccounts', [[address, TOKEN_PROGRAM]])).error).toMatchObject({ code: -32602 });
+  });
+});
+
 describe('account encodings', () => {
   it('parse a mint as a node does', async () => {
     await chain.openWallet({ usdc: 7n });

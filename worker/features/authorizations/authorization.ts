@@ -13,7 +13,7 @@ import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts
 import { toAuthorizationResource } from './resource.ts';
 import { insertAuthorization, updateAuthorization } from './store.ts';
 
-export { claimPeriod, noteCollected, scheduleAuthorization, takeDueAuthorizations } from './store.ts';
+export { claimPeriod, dropCollected, noteCollected, scheduleAuthorization, takeCollectedBack, takeDueAuthorizations } from './store.ts';
 
 export interface AgreedPlan {
   planAddress: string;

@@ -5,7 +5,7 @@ import type { StepKind } from '#solana/programs/subscriptions/steps.ts';
 
 const KINDS = ['approve', 'subscribe', 'resume', 'revoke'] as const satisfies StepKind[];
 /** Why there is nothing to sign although the wallet is not subscribed. */
-export const STEP_PROBLEMS = ['refused', 'plan_missing', 'ending', 'unavailable'] as const;
+export const STEP_PROBLEMS = ['refused', 'plan_missing', 'ending', 'subscribed', 'unavailable'] as const;
 export type StepProblem = (typeof STEP_PROBLEMS)[number];
 
 /** What a checkout's buyer signs on the way to a subscription. */
@@ -20,7 +20,8 @@ export const SubscribingBody = z
         z.object({
           kind: z.enum(KINDS).openapi({
             description:
-              '`approve`: lets the subscriptions program collect, once for all subscriptions of the wallet. `subscribe`: the terms of this one. ' +
+              '`approve`: lets the subscriptions program collect, once for all subscriptions of the wallet; asked of a wallet that is subscribed ' +
+              'already, it shows that this checkout is its own. `subscribe`: the terms of this one. ' +
               '`resume`: takes a cancellation back. `revoke`: ends one that cannot go on.',
           }),
           transaction: z
@@ -42,7 +43,7 @@ export const SubscribingBody = z
         description:
           'Why `steps` is empty although something is left. `refused`: the network would refuse the next step, most often because the wallet ' +
           'holds too little SOL. `plan_missing`: the plan takes no subscribers any more. `ending`: a cancelled subscription has to be over ' +
-          'first. `unavailable`: no node answers now.',
+          'first. `subscribed`: the wallet is subscribed already, and its period is paid. `unavailable`: no node answers now.',
       }),
   })
   .openapi('Subscribing');

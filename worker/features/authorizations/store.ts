@@ -3,6 +3,7 @@ import type { AuthorizationId, PaymentId } from '#core/ids.ts';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { payments } from '#platform/db/tables/payments.ts';
 import {
   type AuthorizationRow,
   type CollectionRow,
@@ -42,6 +43,24 @@ export const hasOther = async (db: Db, row: Pick<AuthorizationRow, 'id' | 'subsc
         eq(livemode, row.livemode),
         ne(id, row.id),
         isNull(subscriptionAuthorizations.endedAt),
+      ),
+    )
+    .limit(1)
+    .get()) !== undefined;
+
+/** True where the wallet has signed in another checkout for the same plan that is not over. */
+export const hasSignedOther = async (db: Db, row: Pick<AuthorizationRow, 'id' | 'subscriptionAddress' | 'livemode'>): Promise<boolean> =>
+  (await db
+    .select({ id })
+    .from(subscriptionAuthorizations)
+    .innerJoin(payments, eq(payments.id, paymentId))
+    .where(
+      and(
+        eq(subscriptionAddress, row.subscriptionAddress),
+        eq(livemode, row.livemode),
+        ne(id, row.id),
+        isNull(subscriptionAuthorizations.endedAt),
+        eq(payments.status, 'PENDING_CONFIRMATION'),
       ),
     )
     .limit(1)
@@ -146,6 +165,21 @@ export const noteCollected = (ctx: Shard, row: CollectionRow & { collectedAt: nu
     }),
   vetoUnlessChanged(ctx),
 ];
+
+/** All periods of an authorization that were collected, or are being. */
+export const listCollected = (db: Db, authorizationId: AuthorizationId): Promise<CollectionRow[]> =>
+  db.select().from(subscriptionCollections).where(eq(subscriptionCollections.authorizationId, authorizationId)).all();
+
+/** A statement, not an effect: what collected a period was dropped by the chain, so that another may collect it. */
+export const dropCollected = (db: Db, by: PaymentId): Write =>
+  db.update(subscriptionCollections).set({ collectedAt: null }).where(eq(subscriptionCollections.paymentId, by));
+
+/** A statement, not an effect: a period that was taken for dropped is paid by this payment after all, unless another has paid it. */
+export const takeCollectedBack = ({ db, now }: Shard, { authorizationId, periodStartsAt }: CollectionRow, by: PaymentId): Write =>
+  db
+    .update(subscriptionCollections)
+    .set({ collectedAt: now, paymentId: by })
+    .where(and(ofPeriod(authorizationId, periodStartsAt), isNull(subscriptionCollections.collectedAt)));
 
 /** The other authorizations for what stands at an address that are collected from, or may be again. */
 export const listRivals = (db: Db, row: Pick<AuthorizationRow, 'id' | 'subscriptionAddress' | 'livemode'>): Promise<AuthorizationRow[]> =>

@@ -26,7 +26,7 @@ export interface BegunPayment {
 
 /** What the buyer of a payment that can still be paid signs: as it is planned, or as it is stored. 503 rpc_unavailable. */
 export async function prepareCheckout(ctx: Shard, { payment, authorization }: BegunPayment, wallet: string | null): Promise<Checkout> {
-  if (authorization) return { payment, prepared: null, subscribing: await beginSubscribing(ctx, authorization) };
+  if (authorization) return { payment, prepared: null, subscribing: await beginSubscribing(ctx, payment, authorization) };
   return { payment, prepared: wallet === null ? null : await prepareTransaction(ctx, payment, wallet), subscribing: null };
 }
 

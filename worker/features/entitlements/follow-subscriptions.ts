@@ -11,8 +11,28 @@ import { callEntitlement, calledBy, entitlementKeyOf } from './entitlement.ts';
  * Follows every event of a native subscription: tells the object of its buyer how it stands by now, so that the hour after paid time is
  * decided there, without a look at the database. Answers the events whose object could not be told.
  */
-export async function followSubscriptions(ctx: Shard, events: StoredEvent[]): Promise<StoredEvent[]> {
-  const rows = await listAuthorizations(ctx.db, [...new Set(events.map(({ subjectId }) => subjectId as AuthorizationId))]);
+export const followSubscriptions = (ctx: Shard, events: StoredEvent[]): Promise<StoredEvent[]> =>
+  tellRenewals(ctx, events, ({ subjectId }) => subjectId);
+
+/**
+ * The same for a payment that the chain dropped, or has after all: where it collected a period, its authorization's paid time is another now,
+ * which no event of its own says.
+ */
+export const followCollectionFates = (ctx: Shard, events: StoredEvent[]): Promise<StoredEvent[]> =>
+  tellRenewals(
+    ctx,
+    events.filter(({ type, data }) => type === 'payment.orphaned' || 'orphaned_at' in (data.previous ?? {})),
+    ({ data }) => (data.object as { authorization_id?: string }).authorization_id,
+  );
+
+async function tellRenewals(
+  ctx: Shard,
+  events: StoredEvent[],
+  authorizationOf: (event: StoredEvent) => string | null | undefined,
+): Promise<StoredEvent[]> {
+  const ids = new Set(events.flatMap((event) => (authorizationOf(event) ?? []) as AuthorizationId | []));
+  if (ids.size === 0) return [];
+  const rows = await listAuthorizations(ctx.db, [...ids]);
   const failed = new Set<string>();
   await Promise.all(
     rows.map((row) =>
@@ -22,7 +42,7 @@ export async function followSubscriptions(ctx: Shard, events: StoredEvent[]): Pr
       }),
     ),
   );
-  return events.filter(({ subjectId }) => failed.has(subjectId));
+  return events.filter((event) => failed.has(authorizationOf(event) ?? ''));
 }
 
 async function tellRenewal(shard: Shard, row: AuthorizationRow): Promise<void> {

@@ -3,7 +3,7 @@ import { base58 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import { routeOf, stepAuthorization } from '#features/authorizations/authorization.ts';
-import { findStanding, hasOther } from '#features/authorizations/store.ts';
+import { findStanding } from '#features/authorizations/store.ts';
 import { confirmFound, confirmPayment } from '#features/payments/confirm/confirm.ts';
 import { planSubmit, planWaiting } from '#features/payments/payment.ts';
 import { memoOf } from '#features/payments/resource.ts';
@@ -21,6 +21,7 @@ import type { Subscription } from '#solana/programs/subscriptions/subscription.t
 import { isAgreed, isSameSubscription } from './consent.ts';
 import { findCollection } from './find-collection.ts';
 import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
+import { isMeantFor } from './meant-for.ts';
 import { type PreparedCollection, prepareCollection } from './prepare-collection.ts';
 import { getAuthorization } from './reconcile.ts';
 
@@ -67,27 +68,13 @@ export async function collectFirst(
   if (puller === null || look === null) return { kind: 'waiting', reason: 'unknown', payment };
   const { subscription } = look.sight;
   if (subscription === null) return { kind: 'waiting', reason: 'not_subscribed', payment };
-  if (!(await isMeant(ctx, payment, row, subscription))) return { kind: 'waiting', reason: 'held', payment };
+  if (!(await isMeantFor(ctx, payment, row, subscription))) return { kind: 'waiting', reason: 'held', payment };
+  if (await isHeld(ctx, row, subscription)) return { kind: 'waiting', reason: 'held', payment };
   const waiting = await waitForCollection(ctx, payment);
   if (!isAgreed(row, subscription)) return { kind: 'waiting', reason: 'other_terms', payment: waiting };
-  if (await isHeld(ctx, row, subscription)) return { kind: 'waiting', reason: 'held', payment: waiting };
   const marks = { memo: memoOf(payment), references: [payment.reference, ctx.config.SERVICE_REFERENCE] };
-  const prepared = await prepareCollection(ctx, routeOf(row), marks, puller, look);
+  const prepared = await prepareCollection(ctx, routeOf(row), marks, puller, { known: look });
   return prepared.kind === 'ready' ? sendFirst(ctx, waiting, prepared, patienceMs) : explain(ctx, waiting, row, prepared);
-}
-
-/** The chain's clock and ours differ by so much at most. */
-const CLOCKS_MS = 30 * SECOND;
-
-/**
- * Whose purchase a wallet's subscription is. Without a reference the customer is the wallet, whichever browser opened the checkout. With one it has to be
- * this checkout that the wallet signed in, or at least the only one that was open for it when it subscribed: else a stranger who names a
- * reference of their own and the wallet of another would be given what that wallet pays for.
- */
-async function isMeant(ctx: Shard, payment: Payment, row: AuthorizationRow, subscription: Subscription): Promise<boolean> {
-  if (row.customerRef === null || payment.status === 'PENDING_CONFIRMATION') return true;
-  const beganAt = Number(subscription.currentPeriodStartTs) * SECOND;
-  return beganAt >= payment.createdAt - CLOCKS_MS && !(await hasOther(ctx.db, row));
 }
 
 /** The buyer has signed: from now on the checkout waits for the collection. */

@@ -9,7 +9,7 @@ import { countFee } from '#features/settlements/fee-budget.ts';
 import { claimOwn } from '#features/settlements/follow-through.ts';
 import { loadSettlement } from '#features/settlements/store.ts';
 import type { Shard } from '#platform/context.ts';
-import { commit, transact, unchanged } from '#platform/db/commit.ts';
+import { commit, transact, unchanged, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { isCollected, stepAfterShortage } from '#rules/subscriptions/authorization.ts';
@@ -18,8 +18,9 @@ import type { Shortage, Standing } from '#solana/programs/subscriptions/standing
 import { pullerOf } from './collect-first.ts';
 import type { SubscriptionLook } from './look.ts';
 import { takeOwnersCollection } from './owners-collection.ts';
-import { type PreparedCollection, prepareCollection, timesOf } from './prepare-collection.ts';
+import { type PreparedCollection, prepareCollection, shareLifetime, timesOf } from './prepare-collection.ts';
 import { applyLook, getAuthorization } from './reconcile.ts';
+import { renewalLetter, tellsAt } from './renewal-letter.ts';
 
 /** When it is looked at again where nothing could be concluded, or where a transaction is on its way. */
 const AGAIN_MS = 2 * MINUTE;
@@ -33,13 +34,21 @@ export const isDue = ({ status, nextAttemptAt: at }: AuthorizationRow, now: numb
  * before it is sent, so that a crash anywhere is followed by the settlement's own looks, and never by a second payment. The outcome is
  * stored when the chain shows it.
  */
-export async function followUp(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Promise<void> {
+export async function followUp(
+  ctx: Shard,
+  row: AuthorizationRow,
+  look: SubscriptionLook,
+  lifetime: ReturnType<typeof shareLifetime> = shareLifetime(ctx),
+): Promise<void> {
   const current = await applyLook(ctx, row, look);
-  if (!isDue(current, ctx.now)) return schedule(ctx, current, current.nextAttemptAt);
+  if (!isDue(current, ctx.now)) return schedule(ctx, current, current.nextAttemptAt, await renewalLetter(ctx, current));
   const puller = pullerOf(ctx, current.puller);
   if (puller === null) return schedule(ctx, current, ctx.now + AGAIN_MS);
   const nonce = base58.encode(crypto.getRandomValues(new Uint8Array(16)));
-  const prepared = await prepareCollection(ctx, routeOf(current), { memo: `svc:${nonce}`, references: [] }, puller, look);
+  const prepared = await prepareCollection(ctx, routeOf(current), { memo: `svc:${nonce}`, references: [] }, puller, {
+    known: look,
+    lifetime,
+  });
   if (prepared.kind === 'ready') return collect(ctx, current, prepared, nonce);
   if (prepared.kind === 'unknown') return schedule(ctx, current, ctx.now + AGAIN_MS);
   if (prepared.kind === 'out_of_time') return schedule(ctx, current, attemptAt(ctx, current, prepared.period));
@@ -59,14 +68,16 @@ const attemptAt = ({ now }: Shard, row: AuthorizationRow, { startsAt, endsAt }: 
 };
 
 /** No change of the authorization. */
-const schedule = (ctx: Shard, row: AuthorizationRow, at: number | null): Promise<void> =>
-  commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, row, scheduleOf(ctx, row, at))], result: undefined });
+const schedule = (ctx: Shard, row: AuthorizationRow, at: number | null, beside: Write[] = []): Promise<void> =>
+  commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, row, scheduleOf(ctx, row, at)), ...beside], result: undefined });
 
-/** Looked at once a day all the same, and when paid time ends that nothing follows. */
+/** Looked at once a day all the same, when its subscriber is to be told of the next period, and when paid time ends that nothing follows. */
 function scheduleOf({ now }: Shard, row: AuthorizationRow, at: number | null): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'> {
   if (row.endedAt !== null) return { nextAttemptAt: null, nextLookAt: null };
   const ends = [row.paidThrough, row.cancelEffectiveAt].filter((end) => end !== null && end > now) as number[];
-  return { nextAttemptAt: at, nextLookAt: Math.min(now + DAY, at ?? Number.POSITIVE_INFINITY, ...(row.cancelledAt === null ? [] : ends)) };
+  const tells = [tellsAt(row)].filter((tell) => tell !== null && tell > now) as number[];
+  const looks = [now + DAY, at ?? Number.POSITIVE_INFINITY, ...tells, ...(row.cancelledAt === null ? [] : ends)];
+  return { nextAttemptAt: at, nextLookAt: Math.min(...looks) };
 }
 
 async function noteShortage(ctx: Shard, row: AuthorizationRow, code: Shortage, period: PeriodTimes): Promise<void> {
@@ -93,14 +104,15 @@ async function followPaid(ctx: Shard, row: AuthorizationRow, period: PeriodTimes
 
 /**
  * Whose the period is: `taken` while a transaction of ours may land, or where the period is collected, and what collects it will be, or is,
- * stored; else the payment whose attempt the chain refused, null: nothing was attempted.
+ * stored; else the payment whose attempt the chain refused, or dropped, null: nothing was attempted.
  */
 async function findPlace(ctx: Shard, row: AuthorizationRow, { startsAt }: PeriodTimes): Promise<'taken' | { before: PaymentId | null }> {
   const place = await findCollectionRow(ctx.db, row.id, startsAt);
   if (place === null) return { before: null };
   if (place.collectedAt !== null) return 'taken';
   const stored = await loadSettlement(ctx, place.paymentId);
-  return stored && stored.settlement.status !== 'failed' ? 'taken' : { before: place.paymentId };
+  const mayLand = stored !== null && stored.settlement.status !== 'failed' && !stored.isLost;
+  return mayLand ? 'taken' : { before: place.paymentId };
 }
 
 async function collect(
@@ -121,6 +133,8 @@ async function collect(
   const beside = [
     ...claimPeriod(ctx, { ...claimed, collectedAt: null, createdAt: ctx.now }, place.before),
     scheduleAuthorization(ctx.db, row, scheduleOf(ctx, row, ctx.now + AGAIN_MS)),
+    // Nothing is sent for an authorization that was cancelled, or changed otherwise, since it was read.
+    vetoUnlessChanged(ctx),
   ];
   if (!(await claimOwn(ctx, settlement, beside))) return;
   await countFee(ctx, row);

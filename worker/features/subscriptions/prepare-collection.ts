@@ -17,6 +17,22 @@ export type PreparedCollection =
   /** No node could tell: nothing may be concluded. */
   | { kind: 'unknown' };
 
+type PreparedLifetime = ReturnType<Ctx['chain']['prepare']>;
+
+/** A blockhash lives for a minute and more; one that is so old still leaves what is sent with it time to land. */
+const LIFETIME_MS = 10 * SECOND;
+
+/** One blockhash for all that is collected together. */
+export function shareLifetime(ctx: Ctx): () => PreparedLifetime {
+  let shared: { asked: PreparedLifetime; at: number } | null = null;
+  return async () => {
+    if (shared === null || ctx.elapsedMs() - shared.at > LIFETIME_MS) shared = { asked: ctx.chain.prepare([]), at: ctx.elapsedMs() };
+    const prepared = await shared.asked;
+    if (prepared.kind === 'unavailable') shared = null;
+    return prepared;
+  };
+}
+
 /** By what the payment of a collection is found in its transaction. */
 export interface CollectionMarks {
   memo: string;
@@ -33,15 +49,15 @@ export const timesOf = ({ startTs, endTs }: Period): PeriodTimes => ({
 /**
  * Prepares the collection of the period that runs: looks whether the whole price can be collected, signs, and asks the chain what would
  * come of it, so that what would fail costs no fee. Where the chain refuses what the look had allowed, something happened in between, and
- * a second look says what. At most four calls of a node with the broadcast that follows; one less with a look that is
- * `known` already.
+ * a second look says what. At most four calls of a node with the broadcast that follows; one less with a look that is `known` already,
+ * and another with a `lifetime` that is shared.
  */
 export async function prepareCollection(
   ctx: Ctx,
   route: CollectionRoute,
   marks: CollectionMarks,
   puller: Operator,
-  known?: SubscriptionLook,
+  { known, lifetime = () => ctx.chain.prepare([]) }: { known?: SubscriptionLook; lifetime?: () => PreparedLifetime } = {},
 ): Promise<PreparedCollection> {
   const [look = null] = known ? [known] : await lookAtSubscriptions(ctx, [route]);
   if (look === null) return { kind: 'unknown' };
@@ -51,7 +67,7 @@ export async function prepareCollection(
   const hasBegun = sight.subscription?.currentPeriodStartTs === standing.period.startTs;
   if (!isInPeriod(period, ctx.now, hasBegun)) return { kind: 'out_of_time', period };
   const { amount } = sight.subscription!;
-  const prepared = await ctx.chain.prepare([]);
+  const prepared = await lifetime();
   if (prepared.kind === 'unavailable') return newUnknown(ctx, prepared.reason);
   const wire = buildCollection({ ...marks, route, amount }, prepared.lifetime, puller);
   const simulated = await ctx.chain.simulate(wire);

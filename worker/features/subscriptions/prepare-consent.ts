@@ -1,12 +1,14 @@
-import type { Instruction } from '@solana/kit';
+import type { Address, Instruction } from '@solana/kit';
+import { getAddMemoInstruction } from '@solana-program/memo';
 import { base64 } from '#core/encoding.ts';
 import { err, ok, type Result } from '#core/errors.ts';
 import { MINUTE, SECOND, unixSeconds } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
+import { MEMO_PROGRAM } from '#solana/assets.ts';
 import { buildUnsigned, type Lifetime } from '#solana/checkout-transaction.ts';
 import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import type { CollectionRoute, SubscriptionSight } from '#solana/programs/subscriptions/standing.ts';
-import { buyerSteps, type StepKind } from '#solana/programs/subscriptions/steps.ts';
+import { approvalStep, buyerSteps, type StepKind } from '#solana/programs/subscriptions/steps.ts';
 import { cancellationEnd, sameTerms } from '#solana/programs/subscriptions/subscription.ts';
 import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
 
@@ -26,24 +28,45 @@ export interface PreparedStep {
 export type StepsProblem = 'plan_missing' | 'refused' | 'ending' | 'unavailable';
 
 /**
+ * `memo`: what each step carries. `isUnproven`: the wallet has to sign once more although it is subscribed, because nothing shows yet for whom;
+ * it approves again, which changes nothing on the chain.
+ */
+export interface StepsOptions {
+  known?: SubscriptionLook;
+  memo?: string;
+  isUnproven?: boolean;
+}
+
+/**
  * What a wallet has left to sign to be subscribed, as the chain stands now; nothing where it can be collected from already. The chain is
  * asked what would come of the next step, so that no wallet opens for one that fails.
  */
-export async function prepareSteps(ctx: Ctx, route: CollectionRoute): Promise<Result<PreparedStep[], StepsProblem>> {
-  const [look = null] = await lookAtSubscriptions(ctx, [route]);
+export async function prepareSteps(
+  ctx: Ctx,
+  route: CollectionRoute,
+  { known, memo, isUnproven = false }: StepsOptions = {},
+): Promise<Result<PreparedStep[], StepsProblem>> {
+  const [look = null] = known ? [known] : await lookAtSubscriptions(ctx, [route]);
   if (look === null) return err('unavailable');
   const { plan } = look.sight;
   if (plan === null) return err('plan_missing');
-  const steps = buyerSteps(look.sight, plan, route, BigInt(unixSeconds(ctx.now)));
+  const left = buyerSteps(look.sight, plan, route, BigInt(unixSeconds(ctx.now)));
+  const steps = left.length === 0 && isUnproven && look.standing.kind !== 'cancelled' ? [approvalStep(look.sight, route)] : left;
   const isSubscribing = steps.some(({ kind }) => kind === 'subscribe');
   if (isSubscribing && plan.status === 'sunset') return err('plan_missing');
   if (steps.length === 0) return look.standing.kind === 'cancelled' ? err('ending') : ok([]);
   const lifetime = await freshLifetime(ctx);
   if (lifetime === null) return err('unavailable');
-  const prepared = steps.map(({ kind, instructions }) => ({ kind, ...unsignedOf(route, instructions, lifetime) }));
+  const marks = memo === undefined ? [] : [memoInstruction(memo)];
+  const prepared = steps.map(({ kind, instructions }) => ({
+    kind,
+    ...unsignedOf(route, instructions && [...marks, ...instructions], lifetime),
+  }));
   const problem = await findRefusal(ctx, prepared[0]!);
   return problem === null ? ok(prepared) : err(problem);
 }
+
+const memoInstruction = (memo: string): Instruction => getAddMemoInstruction({ memo }, { programAddress: MEMO_PROGRAM as Address });
 
 async function findRefusal(ctx: Ctx, { transaction }: PreparedStep): Promise<'refused' | 'unavailable' | null> {
   if (transaction === null) return null;

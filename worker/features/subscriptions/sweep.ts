@@ -17,6 +17,7 @@ import { sendJobs } from '#platform/queues/send-jobs.ts';
 import { followUp, isDue } from './collect.ts';
 import { collectFirst } from './collect-first.ts';
 import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
+import { shareLifetime } from './prepare-collection.ts';
 import { getAuthorization } from './reconcile.ts';
 
 const PAGE_MAX = 200;
@@ -24,8 +25,8 @@ const PAGES_MAX = 50;
 const SWEEP_MS = 20 * SECOND;
 /** How long those who took them have until they are due again. */
 const LEASE_MS = 5 * MINUTE;
-/** Collected by one message: as many as one call of a node shows. */
-const COLLECTED_MAX = 20;
+/** Collected by one message. An invocation takes ten of them, and the platform bounds what one may ask of databases and nodes. */
+const COLLECTED_MAX = 10;
 /** At once, each against nodes and the database. */
 const LANES = 6;
 
@@ -74,7 +75,10 @@ export async function collectQueued(ctx: Shard, { authorizationIds }: { authoriz
 async function followEach(ctx: Shard, rows: AuthorizationRow[]): Promise<void> {
   const looks = await lookAtSubscriptions(ctx, rows.map(routeOf));
   const seen = rows.flatMap((row, at): [AuthorizationRow, SubscriptionLook][] => (looks[at] ? [[row, looks[at]]] : []));
-  await forEach(ctx, seen, ([row, look]) => (row.status === 'pending' ? followCheckout : followUp)(ctx, row, look), LANES);
+  const lifetime = shareLifetime(ctx);
+  const follow = ([row, look]: [AuthorizationRow, SubscriptionLook]) =>
+    row.status === 'pending' ? followCheckout(ctx, row, look) : followUp(ctx, row, look, lifetime);
+  await forEach(ctx, seen, follow, LANES);
 }
 
 /** At first every few seconds, later in ever longer intervals: a buyer who takes an hour waits some minutes at most. */

@@ -9,7 +9,8 @@ import { About, Brand, Price, type ShownListing } from './listing.tsx';
 /** `/p/{slug}` of what renews itself: who sells what for how much, whole before any script has run; then the panel that subscribes. */
 export async function sendSubscribe(shown: ShownListing, begunId: string | null): Promise<Response> {
   const { page, sale } = shown;
-  const { slug, price, productName, sellerName, obstacle, paymentSessionId, handoffToken, network, ownWallet } = shown.facts;
+  const { slug, price, productName, sellerName, obstacle, paymentSessionId, handoffToken, network, ownWallet, pageUrl, isPhone } =
+    shown.facts;
   const facts: SubscribeFacts = {
     page: 'subscribe',
     slug,
@@ -21,6 +22,8 @@ export async function sendSubscribe(shown: ShownListing, begunId: string | null)
     network,
     ownWallet,
     begunId,
+    pageUrl,
+    isPhone,
     locale: page.locale,
     text: await wordsOf(page),
     periodDays: sale.product.accessPeriodDays ?? 0,

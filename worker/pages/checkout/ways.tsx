@@ -1,3 +1,4 @@
+import { Code, InWallet } from '../parts/elsewhere.tsx';
 import { Address } from '../parts/parts.tsx';
 import { formatMoney } from '../parts/text.ts';
 import { isTest } from '../parts/wallet-choice.ts';
@@ -59,7 +60,7 @@ export function Wallets(props: PanelProps<PageAt<'choosing'>>) {
           <p class="quiet">{say(facts.isPhone ? 'noWalletPhone' : 'noWalletDesktop')}</p>
         </div>
       )}
-      {facts.isPhone && state.wallets?.length === 0 && !state.isUnclear && <InWallet {...props} />}
+      {facts.isPhone && state.wallets?.length === 0 && !state.isUnclear && <InWalletLinks {...props} />}
       {state.wallets !== null && state.wallets.length > 0 && (
         <ul class="wallets">
           {state.wallets.map((wallet) => (
@@ -120,7 +121,7 @@ export function ByPhone(props: PanelProps<PageAt<'choosing'>>) {
             </a>
           ) : (
             <>
-              <Code {...props} />
+              <Code text={state.payment.solanaPayUrl} label={say('qrLabel')} drawCode={props.drawCode} />
               <p class="due centred">
                 <strong>{formatMoney(facts.locale, state.payment.price)}</strong>
               </p>
@@ -134,49 +135,15 @@ export function ByPhone(props: PanelProps<PageAt<'choosing'>>) {
   );
 }
 
-function Code({ state, say, drawCode }: PanelProps<PageAt<'choosing'>>) {
-  if (!state.payment || !drawCode) return null;
-  const { size, path } = drawCode(state.payment.solanaPayUrl);
-  return (
-    <div class="qr">
-      <svg viewBox={`0 0 ${size} ${size}`} role="img" aria-label={say('qrLabel')} shape-rendering="crispEdges">
-        <path d={path} />
-      </svg>
-    </div>
-  );
-}
-
-/** Wallets with a browser of their own open this page there, where they are found like any other. */
-const BROWSERS = [
-  { name: 'Phantom', base: 'https://phantom.app/ul/browse/' },
-  { name: 'Solflare', base: 'https://solflare.com/ul/v1/browse/' },
-];
-
-function InWallet({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
-  // These links lead over servers of the wallets' makers, who are not to be shown a hand-off that still begins a payment: once it has, the
-  // payment alone goes along.
+/** The page as a wallet opens it, which knows its payment. */
+function InWalletLinks({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
+  // Who makes the wallet is not to be shown a hand-off that still begins a payment: once it has, the payment alone goes along.
   if (!facts.pageUrl || (facts.handoffToken && !state.payment)) return null;
   const url = new URL(facts.pageUrl);
   url.searchParams.delete('handoff');
   // A payment that is begun goes along, so that none is begun beside it.
   if (state.payment) url.hash = `payment=${state.payment.paymentId}`;
-  const { href, origin } = url;
-  return (
-    <ul class="in-wallet">
-      {BROWSERS.map(({ name, base }) => (
-        <li key={name}>
-          <a
-            class="tonal-button"
-            href={`${base}${encodeURIComponent(href)}?ref=${encodeURIComponent(origin)}`}
-            rel="noopener"
-            lang={facts.locale}
-          >
-            {say('openIn', { wallet: name })}
-          </a>
-        </li>
-      ))}
-    </ul>
-  );
+  return <InWallet href={url.href} locale={facts.locale} say={say} />;
 }
 
 /** With a fee a payment is two transfers, which cannot be made by hand. */

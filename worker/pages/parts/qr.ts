@@ -18,3 +18,11 @@ export function drawCode(text: string, ecc: 'L' | 'M'): QrCode {
   }
   return { size, path };
 }
+
+let drawn: { text: string; code: QrCode } | null = null;
+
+/** The code of a text as a screen shows it: drawn once for it, not with every change of the page. */
+export function drawQrCode(text: string): QrCode {
+  drawn = drawn?.text === text ? drawn : { text, code: drawCode(text, 'L') };
+  return drawn.code;
+}

@@ -23,6 +23,9 @@ export interface SubscribeFacts extends CommonFacts {
   obstacle: TextKey | null;
   paymentSessionId: string | null;
   handoffToken: string | null;
+  /** Where this page stands: shown to a phone as a code, and opened inside a wallet. */
+  pageUrl: string;
+  isPhone: boolean;
   /** The payment that the payment session of the link holds already. */
   begunId: string | null;
 }

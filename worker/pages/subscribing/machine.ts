@@ -28,8 +28,9 @@ const LOOKS_MAX = 45;
 const turnTo = (state: SubscribingState, ...effects: SubscribingEffect[]): Turn => ({ state, effects });
 
 function enter(state: SubscribingState, step: Step, changed: Partial<Kept> = {}): SubscribingState {
-  const { wallets, walletName, account, attempt, paymentId, payer, authorizationId, signed, txSignature } = state;
-  return { wallets, walletName, account, attempt, paymentId, payer, authorizationId, signed, txSignature, ...changed, ...step };
+  const { wallets, walletName, account, attempt, paymentId, payer, authorizationId, signed, txSignature, isPhoneOpen } = state;
+  const kept = { wallets, walletName, account, attempt, paymentId, payer, authorizationId, signed, txSignature, isPhoneOpen };
+  return { ...kept, ...changed, ...step };
 }
 
 const choose = (state: SubscribingState, problem: Problem | null = null): Turn => turnTo(enter(state, { step: 'choosing', problem }));
@@ -47,6 +48,10 @@ export function nextSubscribing(facts: SubscribingFacts, state: SubscribingState
     case 'startAgainPressed':
     case 'identityFinished':
       return act(state, news);
+    case 'phonePressed':
+      return turnTo({ ...state, isPhoneOpen: true });
+    case 'turnRefused':
+      return state.step === 'asking' && news.attempt === state.attempt ? choose(state, { key: 'pElsewhere' }) : turnTo(state);
     case 'walletOpened':
       return state.step === 'opening' && news.attempt === state.attempt ? prepare(state, news.account) : turnTo(state);
     case 'walletRefused': {
@@ -152,7 +157,8 @@ function follow(facts: SubscribingFacts, state: SubscribingState, progress: Prog
   if (status === 'FAILED') return end(state, progress, known);
   const stored = { kind: 'store', stored: { paymentId, payer } } as const;
   if (progress.problem !== null) {
-    if (state.step === 'landing' || state.step === 'collecting') return lookAgain(state);
+    const isWaiting = state.step === 'landing' || state.step === 'collecting';
+    if (isWaiting && progress.problem !== 'subscribed') return lookAgain(state);
     const turn = choose({ ...state, ...known }, problemOfFailure(facts, { code: progress.problem, meta: {} }));
     return { ...turn, effects: [...turn.effects, stored] };
   }
@@ -187,6 +193,9 @@ function lookAgain(state: SubscribingState): Turn {
   const { paymentId, txSignature, looks } = state;
   return turnTo({ ...state, looks: looks + 1 }, look(paymentId, txSignature, state.step === 'collecting'));
 }
+
+/** Whether a wallet is asked here, or what it signed is on its way: no other tab asks for the same meanwhile. */
+export const holdsTurn = ({ step }: SubscribingState): boolean => step === 'asking' || step === 'sending' || step === 'landing';
 
 /** After so many looks a buyer is told what may be the matter. */
 export const isSlow = ({ looks }: { looks: number }): boolean => looks > 8;

@@ -56,6 +56,8 @@ export interface Kept {
   /** The wallet that the payment was begun with. */
   payer: string | null;
   authorizationId: string | null;
+  /** The QR code with the address of this page is shown. */
+  isPhoneOpen: boolean;
   /** How many of the steps are signed, for counting on. */
   signed: number;
   txSignature: string | null;
@@ -72,6 +74,9 @@ export type SubscribingNews =
   | { kind: 'backPressed' }
   | { kind: 'startAgainPressed' }
   | { kind: 'identityFinished' }
+  | { kind: 'phonePressed' }
+  /** Another tab asks a wallet for the same. */
+  | { kind: 'turnRefused'; attempt: number }
   | { kind: 'walletOpened'; attempt: number; account: string }
   | { kind: 'walletRefused'; attempt: number; refusal: WalletRefusal }
   | { kind: 'prepared'; progress: Progress }
@@ -103,6 +108,7 @@ export const FIRST_SUBSCRIBING: SubscribingState = {
   paymentId: null,
   payer: null,
   authorizationId: null,
+  isPhoneOpen: false,
   signed: 0,
   txSignature: null,
   step: 'choosing',

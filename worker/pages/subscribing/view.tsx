@@ -1,5 +1,7 @@
 import { Mark, Spinner, Title } from '../parts/parts.tsx';
+import type { QrCode } from '../parts/qr.ts';
 import { formatInstant, formatMoney, formatPeriod, formatTime } from '../parts/text.ts';
+import { ByPhone } from './by-phone.tsx';
 import type { AnyKey, ConsentKind, Problem, SayAny, SubscribingFacts } from './facts.ts';
 import { isSlow } from './machine.ts';
 import type { StateAt, SubscribingState } from './state.ts';
@@ -11,6 +13,7 @@ export interface SubscribingActions {
   back(): void;
   startAgain(): void;
   finishIdentity(): void;
+  openPhone(): void;
 }
 
 export interface SubscribingProps<State extends SubscribingState = SubscribingState> {
@@ -19,6 +22,7 @@ export interface SubscribingProps<State extends SubscribingState = SubscribingSt
   say: SayAny;
   /** Absent on the server: nothing can be done before the browser is there. */
   actions?: SubscribingActions;
+  drawCode?: (text: string) => QrCode;
 }
 
 /** The price and the period, as every sentence of the page has them. */
@@ -84,7 +88,7 @@ export const ProblemNote = ({ problem, say }: { problem: Problem | null; say: Sa
     </div>
   ) : null;
 
-function Choice({ facts, state, say, actions }: SubscribingProps<StateAt<'choosing'>>) {
+function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<StateAt<'choosing'>>) {
   const isManage = facts.page === 'manage';
   if (facts.page === 'subscribe' && facts.obstacle !== null)
     return (
@@ -103,6 +107,7 @@ function Choice({ facts, state, say, actions }: SubscribingProps<StateAt<'choosi
         {state.wallets?.length === 0 && (
           <div class="no-wallet">
             <p>{say('noWallet')}</p>
+            {facts.page === 'subscribe' && <p class="quiet">{say(facts.isPhone ? 'sNoWalletPhone' : 'sNoWalletDesktop')}</p>}
           </div>
         )}
         {state.wallets !== null && state.wallets.length > 0 && (
@@ -125,6 +130,16 @@ function Choice({ facts, state, say, actions }: SubscribingProps<StateAt<'choosi
           </ul>
         )}
       </section>
+      {facts.page === 'subscribe' && state.wallets !== null && (
+        <ByPhone
+          facts={facts}
+          hasWallet={state.wallets.some(({ isUsable }) => isUsable)}
+          isOpen={state.isPhoneOpen}
+          open={() => actions?.openPhone()}
+          say={say}
+          drawCode={drawCode}
+        />
+      )}
     </>
   );
 }

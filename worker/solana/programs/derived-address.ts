@@ -1,6 +1,6 @@
 import { type Address, getAddressDecoder, getAddressEncoder, type ReadonlyUint8Array } from '@solana/kit';
 import { isOnCurve, sha256 } from '#core/crypto.ts';
-import { utf8 } from '#core/encoding.ts';
+import { base58, utf8 } from '#core/encoding.ts';
 
 /** An address no private key exists for, and the byte that pushed it off the curve. */
 export interface DerivedAddress {
@@ -23,8 +23,20 @@ export function u64Seed(value: bigint): Uint8Array {
   return bytes;
 }
 
+/** Those of this isolate that were derived lately: each costs about half a millisecond, and who looks at an account also names it. */
+const derived = new Map<string, DerivedAddress>();
+const DERIVED_MAX = 2_000;
+
 /** The program-derived address of the seeds, with the highest bump that yields one. (Solana runtime, `find_program_address`) */
 export function findDerivedAddress(program: Address, seeds: Seeds): DerivedAddress {
+  const key = `${program} ${seeds.map((seed) => base58.encode(Uint8Array.from(seed))).join()}`;
+  const found = derived.get(key) ?? searchAddress(program, seeds);
+  derived.set(key, found);
+  if (derived.size > DERIVED_MAX) for (const oldest of [...derived.keys()].slice(0, DERIVED_MAX / 2)) derived.delete(oldest);
+  return found;
+}
+
+function searchAddress(program: Address, seeds: Seeds): DerivedAddress {
   for (let bump = 255; bump >= 0; bump -= 1) {
     const address = deriveAddress(program, seeds, bump);
     if (address !== null) return { address, bump };

@@ -7,11 +7,16 @@ import type { Prospect } from '#features/products/selling/obstacles.ts';
 import { newOutageError } from '#features/rails/quote.ts';
 import { getRail } from '#features/rails/registry.ts';
 import { viewPlan } from '#features/rails/subscription-plan/plan.ts';
+import { isSameSubscription } from '#features/subscriptions/consent.ts';
+import { lookAtSubscriptions } from '#features/subscriptions/look.ts';
+import { consentMemoOf, isMeantFor } from '#features/subscriptions/meant-for.ts';
 import { prepareSteps } from '#features/subscriptions/prepare-consent.ts';
+import { applyLook } from '#features/subscriptions/reconcile.ts';
 import type { Shard } from '#platform/context.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { RailId } from '#rules/rails.ts';
-import { findSubscriptionAddress } from '#solana/programs/subscriptions/subscription.ts';
+import { findSubscriptionAddress, type Subscription } from '#solana/programs/subscriptions/subscription.ts';
 
 /**
  * The published plan that a wallet is to subscribe to. 422 without a wallet, 409 setup_not_ready where the plan is not published as the
@@ -35,21 +40,45 @@ export async function agreeOnPlan(ctx: Shard, sale: Prospect, railId: RailId, wa
 async function requireNoneActive({ db }: Shard, address: string, livemode: boolean): Promise<void> {
   const standing = await findStanding(db, address, livemode);
   if (standing?.status !== 'active' && standing?.status !== 'past_due') return;
-  throw new ApiError('state_conflict', { detail: 'This wallet is subscribed already.', meta: { reason: 'subscribed' } });
+  throw newSubscribedError();
 }
 
-/** What is left to sign for an authorization that is not collected from yet. What is in the way is told, and never an error. */
-export async function viewSubscribing(ctx: Shard, authorization: AuthorizationRow): Promise<Subscribing> {
-  const prepared = await prepareSteps(ctx, routeOf(authorization));
+const newSubscribedError = (): ApiError =>
+  new ApiError('state_conflict', { detail: 'This wallet is subscribed already.', meta: { reason: 'subscribed' } });
+
+/**
+ * What is left to sign for an authorization that is not collected from yet. What is in the way is told, and never an error. Each step carries
+ * the checkout's own memo: what it is signed for.
+ */
+export async function viewSubscribing(ctx: Shard, payment: Payment, authorization: AuthorizationRow): Promise<Subscribing> {
+  const [look = null] = await lookAtSubscriptions(ctx, [routeOf(authorization)]);
+  if (look === null) return { authorization, steps: [], problem: 'unavailable' };
+  const { subscription } = look.sight;
+  const holder = subscription && look.standing.kind === 'paid' ? await findHolder(ctx, authorization, subscription) : null;
+  if (holder) {
+    // What was approved again is believed at once, and not with the next look of the sweep.
+    await applyLook(ctx, holder, look);
+    return { authorization, steps: [], problem: 'subscribed' };
+  }
+  const isUnproven = subscription !== null && !(await isMeantFor(ctx, payment, authorization, subscription));
+  const prepared = await prepareSteps(ctx, routeOf(authorization), { known: look, memo: consentMemoOf(payment), isUnproven });
   return prepared.ok ? { authorization, steps: prepared.value, problem: null } : { authorization, steps: [], problem: prepared.reason };
 }
 
+/** The other authorization that collects from this very subscription; null: there is none. */
+async function findHolder(ctx: Shard, { id, subscriptionAddress, livemode }: AuthorizationRow, subscription: Subscription) {
+  const standing = await findStanding(ctx.db, subscriptionAddress, livemode);
+  return standing !== null && standing.id !== id && isSameSubscription(standing, subscription) ? standing : null;
+}
+
 /** As `viewSubscribing`, where a checkout begins. 409 setup_not_ready or state_conflict, 503 rpc_unavailable. */
-export async function beginSubscribing(ctx: Shard, authorization: AuthorizationRow): Promise<Subscribing> {
-  const subscribing = await viewSubscribing(ctx, authorization);
+export async function beginSubscribing(ctx: Shard, payment: Payment, authorization: AuthorizationRow): Promise<Subscribing> {
+  const subscribing = await viewSubscribing(ctx, payment, authorization);
   switch (subscribing.problem) {
     case 'unavailable':
       throw newOutageError('rpc_unavailable');
+    case 'subscribed':
+      throw newSubscribedError();
     case 'plan_missing':
       throw new ApiError('setup_not_ready', {
         detail: 'Nobody can subscribe to this plan any more.',

@@ -40,5 +40,5 @@ export async function subscribingOf(shard: Shard, payment: Payment): Promise<Sub
   if (!isSubscribing(payment) || PAYMENT.isTerminal(payment.status) || shard.now > payment.expiresAt) return null;
   const ctx = await inMode(shard, payment);
   const authorization = await findAuthorizationOf(ctx.db, payment.id);
-  return authorization && viewSubscribing(ctx, authorization);
+  return authorization && viewSubscribing(ctx, payment, authorization);
 }

@@ -8,6 +8,7 @@ import { type IdentityRequirement, missingIdentity } from '#features/payments/re
 import { getPayment } from '#features/payments/store.ts';
 import { newOutageError, sendableUntil } from '#features/rails/quote.ts';
 import { lookAtSubscriptions } from '#features/subscriptions/look.ts';
+import { consentMemoOf } from '#features/subscriptions/meant-for.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, transact, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
@@ -20,7 +21,8 @@ const LANDED_AFTER_MS = 3 * SECOND;
 
 /**
  * Broadcasts a step of a subscription that its buyer signed: it must be about this wallet's subscription to this plan, and about nothing
- * else. With the last step the payment waits for its first collection. Sent again it is harmless. Errors as of any checkout's transaction.
+ * else. With the last step, as this checkout gave it to sign, the payment waits for its first collection; one without its memo, which anyone
+ * could have read on the chain, is passed on and shows nothing. Sent again it is harmless. Errors as of any checkout's transaction.
  */
 export async function sendStep(
   ctx: Shard,
@@ -34,14 +36,15 @@ export async function sendStep(
   const unidentified = isPaid ? null : missingIdentity(known);
   if (unidentified) throw unidentified;
   const authorization = (await findAuthorizationOf(ctx.db, payment.id)) ?? raise('not_found');
-  const { consent, isLast } = await checkStep(ctx, authorization, wire);
+  const { consent, isLast } = await checkStep(ctx, authorization, wire, consentMemoOf(payment));
   if (isPaid) return { payment, txSignature: consent.signature };
 
   await broadcast(ctx, wire, consent.signature);
   const look = { nextAttemptAt: null, nextLookAt: ctx.now + LANDED_AFTER_MS };
   await commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, authorization, look)], result: null });
   const after = await transact(ctx, { reload: () => getPayment(ctx, payment.id) }, (current) => {
-    return isLast && current.status === 'PENDING_SIGNATURE' ? planWaiting(ctx, current) : unchanged(current);
+    const isSigned = isLast && consent.isMarked && current.status === 'PENDING_SIGNATURE';
+    return isSigned ? planWaiting(ctx, current) : unchanged(current);
   });
   return { payment: after, txSignature: consent.signature };
 }
@@ -51,13 +54,14 @@ async function checkStep(
   ctx: Shard,
   authorization: AuthorizationRow,
   wire: Uint8Array,
+  memo: string,
 ): Promise<{ consent: SignedConsent; isLast: boolean }> {
   const route = routeOf(authorization);
   const [look = null] = await lookAtSubscriptions(ctx, [route]);
   if (look === null) throw newOutageError('rpc_unavailable');
   const { plan } = look.sight;
   if (plan === null) throw new ApiError('setup_not_ready', { meta: { reason: 'subscription_plan_published' } });
-  const checked = checkConsent(wire, route, plan);
+  const checked = checkConsent(wire, route, plan, memo);
   if (!checked.ok) throw new ApiError('payment_mismatch', { meta: { reason: checked.reason } });
   const left = buyerSteps(look.sight, plan, route, BigInt(unixSeconds(ctx.now)));
   const isWhole = checked.value.names.some((name) => name === 'subscribe' || name === 'resume');

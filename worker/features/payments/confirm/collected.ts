@@ -52,10 +52,16 @@ export const periodOf = ({ periodStartTs, periodEndTs }: CollectedPeriod): Perio
 /** What a payment of a period is, as far as the authorization is told of it. */
 type PeriodPayment = Pick<Payment, 'id' | 'txSignature' | 'membershipId'>;
 
-/** How a membership's subscription stands once the authorization has collected another period. */
-export const subscribedBy = ({ id, status }: AuthorizationRow): Pick<Membership, 'authorizationId' | 'subscriptionStatus'> => {
+/** The step that a collected period makes; null where the authorization is over: another may have taken its place by then. */
+const stepOf = ({ status, endedAt }: AuthorizationRow): AuthorizationStep | null => {
   const step = status === 'pending' ? 'authorize' : 'collect';
-  return { authorizationId: id, subscriptionStatus: AUTHORIZATION.can(status, step) ? AUTHORIZATION.next(status, step) : status };
+  return endedAt === null && AUTHORIZATION.can(status, step) ? step : null;
+};
+
+/** How a membership's subscription stands once the authorization has collected another period; null: it pays for none any more. */
+export const subscribedBy = (row: AuthorizationRow): Pick<Membership, 'authorizationId' | 'subscriptionStatus'> | null => {
+  const step = stepOf(row);
+  return step === null ? null : { authorizationId: row.id, subscriptionStatus: AUTHORIZATION.next(row.status, step) };
 };
 
 /**
@@ -67,11 +73,11 @@ export function planCollected(
   before: AuthorizationRow,
   { payment, period }: { payment: PeriodPayment; period: PeriodTimes },
 ): Change<AuthorizationRow> {
-  const step = before.status === 'pending' ? 'authorize' : 'collect';
-  const after = stepAuthorization(ctx, before, AUTHORIZATION.can(before.status, step) ? step : null, {
+  const step = stepOf(before);
+  const after = stepAuthorization(ctx, before, step, {
     ...collectedPatch(ctx, before, period),
     ...(step === 'authorize' ? { startedAt: period.startsAt } : {}),
-    membershipId: payment.membershipId,
+    ...(step === null ? {} : { membershipId: payment.membershipId }),
     lastCollection: { at: ctx.now, status: 'collected', txSignature: payment.txSignature! },
   });
   const collected = {

@@ -10,6 +10,7 @@ import type { Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { FateFollower, FateStep } from '#platform/db/fate.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
+import { planDropped, planReturned } from '../confirm/dropped-collection.ts';
 import { notePayment, paymentAfter, paymentEvent } from '../payment.ts';
 import { finalizePayments, getPayment, listPaymentsById } from '../store.ts';
 
@@ -38,8 +39,9 @@ const finalizeGroup = (ctx: Shard, paymentIds: PaymentId[], step: FateStep) =>
 /** Plans the return of a payment that was taken for dropped: `previous` tells the event's followers to give back what they took. */
 async function planRestored(ctx: Shard, payment: Payment): Promise<Change<unknown>> {
   const noted = notePayment(ctx, payment, 'payment.finalized', { finalizedAt: ctx.now, orphanedAt: null });
+  const returned = mergeChanges(noted, await planReturned(ctx, payment));
   // What a refund took back stays taken.
-  return payment.accessRevokedAt === null ? mergeChanges(noted, await planReinstatement(ctx, payment)) : noted;
+  return payment.accessRevokedAt === null ? mergeChanges(returned, await planReinstatement(ctx, payment)) : returned;
 }
 
 const orphanPayment = (ctx: Shard, paymentId: PaymentId, step: FateStep) =>
@@ -49,7 +51,8 @@ const orphanPayment = (ctx: Shard, paymentId: PaymentId, step: FateStep) =>
     const noted = { events: [], writes: step.writes, result: null };
     if (payment.orphanedAt !== null) return noted;
     const orphaned = notePayment(ctx, payment, 'payment.orphaned', { orphanedAt: ctx.now });
-    return mergeChanges(noted, mergeChanges(orphaned, await planRevocation(ctx, payment)));
+    const revoked = mergeChanges(orphaned, await planRevocation(ctx, payment));
+    return mergeChanges(noted, mergeChanges(revoked, await planDropped(ctx, payment)));
   });
 
 const mergeChanges = (one: Change<unknown>, other: Change<unknown>): Change<unknown> => ({

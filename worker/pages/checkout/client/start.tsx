@@ -1,6 +1,7 @@
 import { createRoot } from 'hono/jsx/dom/client';
 import { TO_PAY } from '../../browser/sign-with-wallet.ts';
 import { listWallets, onWalletsChange } from '../../browser/wallets.ts';
+import { drawQrCode } from '../../parts/qr.ts';
 import { formatPeriod, type Say, sayIn } from '../../parts/text.ts';
 import type { PageFacts } from '../facts.ts';
 import { isStoreEffect, isWalletEffect, type PageEffect } from '../machine/events.ts';
@@ -12,7 +13,6 @@ import { newActions } from './actions.ts';
 import { addressedPayment } from './begin-payment.ts';
 import { type CheckoutHolder, holdCheckout, type Report } from './page-state.ts';
 import { WalletEffects } from './pay-with-wallet.ts';
-import { drawQrCode } from './qr.ts';
 import { ServiceEffects } from './service.ts';
 import { StoredPayment } from './stored-payment.ts';
 

@@ -1,4 +1,5 @@
 import { serverNow } from '../../browser/call-api.ts';
+import { ifNoOtherTab, inOneTab } from '../../browser/one-tab.ts';
 import type { Identity, PageFacts, PagePayment } from '../facts.ts';
 import type { StoreEffect } from '../machine/events.ts';
 
@@ -96,18 +97,13 @@ export class StoredPayment {
   }
 
   /** One tab of a product at a time, so that two of them never begin two payments. */
-  async alone<T>(work: () => Promise<T>): Promise<T> {
-    if (!('locks' in navigator)) return work();
-    return (await navigator.locks.request(this.#runningKey, work)) as T;
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return inOneTab(this.#runningKey, work);
   }
 
   /** One wallet at a time is asked for a payment, in all tabs. False where another is being asked; a closed tab asks none. */
-  async takingTurn(paymentId: string, work: () => Promise<void>): Promise<boolean> {
-    if (!('locks' in navigator)) return work().then(() => true);
-    return (await navigator.locks.request(`svc:asking:${paymentId}`, { ifAvailable: true }, async (lock) => {
-      if (lock) await work();
-      return lock !== null;
-    })) as boolean;
+  takingTurn(paymentId: string, work: () => Promise<void>): Promise<boolean> {
+    return ifNoOtherTab(`svc:asking:${paymentId}`, work);
   }
 
   /** Of a payment that is not over. */

@@ -1,10 +1,12 @@
 import { createRoot } from 'hono/jsx/dom/client';
+import { inOneTab, TabTurn } from '../../browser/one-tab.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
 import { signWith, TO_PAY } from '../../browser/sign-with-wallet.ts';
 import { listWallets, type OpenWallet, onWalletsChange, openWallet, WalletError } from '../../browser/wallets.ts';
+import { drawQrCode } from '../../parts/qr.ts';
 import { sayIn } from '../../parts/text.ts';
 import type { SubscribingFacts } from '../facts.ts';
-import { nextSubscribing } from '../machine.ts';
+import { holdsTurn, nextSubscribing } from '../machine.ts';
 import { FIRST_SUBSCRIBING, type Stored, type SubscribingEffect, type SubscribingNews, type SubscribingState } from '../state.ts';
 import { type SubscribingActions, SubscribingPanel } from '../view.tsx';
 import { ManageService, SubscribeService } from './service.ts';
@@ -38,6 +40,7 @@ function store(facts: SubscribingFacts, stored: Stored | null): void {
 
 class Wallets {
   #open: OpenWallet | null = null;
+  readonly #turn = new TabTurn();
   readonly #facts: SubscribingFacts;
 
   constructor(facts: SubscribingFacts) {
@@ -51,11 +54,18 @@ class Wallets {
     });
   }
 
-  async ask(attempt: number, transaction: string): Promise<SubscribingNews> {
+  /** `name`: what a wallet is asked for, of which one tab at a time asks. */
+  async ask(attempt: number, transaction: string, name: string): Promise<SubscribingNews> {
+    if (!(await this.#turn.take(`svc:asking:${name}`))) return { kind: 'turnRefused', attempt };
     return this.#refusable(attempt, async () => {
       const { signedTransaction, txSignature } = await signWith(this.#open!, this.#facts, transaction);
       return { kind: 'signed', attempt, transaction: signedTransaction, txSignature };
     });
+  }
+
+  /** As soon as the page holds it no more, whatever ended it. */
+  settle(state: SubscribingState): void {
+    if (!holdsTurn(state)) this.#turn.giveBack();
   }
 
   async #refusable(attempt: number, work: () => Promise<SubscribingNews>): Promise<SubscribingNews> {
@@ -67,19 +77,33 @@ class Wallets {
   }
 }
 
-async function run(
-  facts: SubscribingFacts,
-  wallets: Wallets,
-  service: SubscribeService | ManageService,
-  effect: SubscribingEffect,
-): Promise<SubscribingNews | null> {
+interface Parties {
+  facts: SubscribingFacts;
+  wallets: Wallets;
+  service: SubscribeService | ManageService;
+}
+
+/** Two tabs go on with one payment, whichever of them has begun it. */
+async function prepare({ facts, service }: Parties, effect: Extract<SubscribingEffect, { kind: 'prepare' }>): Promise<SubscribingNews> {
+  if (facts.page === 'manage') return service.prepare(effect);
+  return inOneTab(`${keyOf(facts)}:preparing`, async () => {
+    const stored = readStored(facts);
+    const isSame = stored?.payer === effect.account;
+    const news = await service.prepare(isSame ? { ...effect, paymentId: stored.paymentId } : effect);
+    // Before another tab looks.
+    if (news.kind === 'prepared') store(facts, { paymentId: news.progress.paymentId, payer: effect.account });
+    return news;
+  });
+}
+
+async function run({ facts, wallets, service }: Parties, effect: SubscribingEffect, asked: string): Promise<SubscribingNews | null> {
   switch (effect.kind) {
     case 'openWallet':
       return wallets.open(effect.attempt, effect.walletName);
     case 'ask':
-      return wallets.ask(effect.attempt, effect.transaction);
+      return wallets.ask(effect.attempt, effect.transaction, asked);
     case 'prepare':
-      return service.prepare(effect);
+      return prepare({ facts, wallets, service }, effect);
     case 'send':
       return service.send(effect);
     case 'look':
@@ -100,13 +124,14 @@ function drawOnChange(page: Holder, facts: SubscribingFacts, panel: HTMLElement)
     startAgain: () => report({ kind: 'startAgainPressed' }),
     back: () => report({ kind: 'backPressed' }),
     finishIdentity: () => report({ kind: 'identityFinished' }),
+    openPhone: () => report({ kind: 'phonePressed' }),
   };
   let drawn: SubscribingState | null = null;
   const draw = () => {
     const before = drawn;
     const after = page.state;
     drawn = after;
-    root.render(<SubscribingPanel facts={facts} state={after} say={say} actions={actions} />);
+    root.render(<SubscribingPanel facts={facts} state={after} say={say} actions={actions} drawCode={drawQrCode} />);
     if (before === null) return;
     const problem = 'problem' in after ? after.problem : null;
     const isNew = problem !== null && problem !== ('problem' in before ? before.problem : null);
@@ -123,9 +148,13 @@ function start(facts: SubscribingFacts, panel: HTMLElement): void {
   const page: Holder = new PageHolder(FIRST_SUBSCRIBING, (state, news) => nextSubscribing(facts, state, news));
   const service = facts.page === 'subscribe' ? new SubscribeService(facts) : new ManageService(facts);
   const wallets = new Wallets(facts);
-  page.connect((effect) => {
-    void run(facts, wallets, service, effect).then((news) => news && page.report(news));
-  });
+  const askedFor = () => (facts.page === 'manage' ? facts.authorizationId : (page.state.paymentId ?? ''));
+  page.connect(
+    (effect) => {
+      void run({ facts, wallets, service }, effect, askedFor()).then((news) => news && page.report(news));
+    },
+    () => wallets.settle(page.state),
+  );
   const list = () => page.report({ kind: 'walletsChanged', wallets: listWallets(facts, TO_PAY) });
   list();
   drawOnChange(page, facts, panel);

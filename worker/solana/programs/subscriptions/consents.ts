@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit';
+import { utf8 } from '#core/encoding.ts';
 import { err, ok, type Result } from '#core/errors.ts';
-import { COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, TOKEN_PROGRAM } from '../../assets.ts';
+import { COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../assets.ts';
 import { readSigned } from '../../checkout-transaction.ts';
 import { type Instruction, isNonceAdvance, parseAtaCreation } from '../../transaction.ts';
 import { associatedTokenAddress } from '../derived-address.ts';
@@ -26,17 +27,20 @@ export type ConsentProblem =
 export interface SignedConsent {
   signature: string;
   names: ConsentName[];
+  /** It carries the memo that was asked for: its wallet signed it for this purpose, and it can be brought for no other. */
+  isMarked: boolean;
 }
 
 /**
  * Is this signed transaction about this wallet's subscription to this plan, and about nothing else? Wallets may add what protects their
  * user (Lighthouse, compute budget); any other addition is refused, because we would be broadcasting it. Whether it can still land is the
- * chain's to say. `plan`: null where the wallet is not to subscribe.
+ * chain's to say. `plan`: null where the wallet is not to subscribe; `memo`: the one that it may carry.
  */
 export function checkConsent(
   wire: Uint8Array,
   route: Pick<CollectionRoute, 'plan' | 'subscriber' | 'mint'>,
   plan: SubscriptionPlan | null,
+  memo: string | null = null,
 ): Result<SignedConsent, ConsentProblem> {
   const decoded = readSigned(wire);
   if (!decoded.ok) return decoded;
@@ -44,13 +48,19 @@ export function checkConsent(
   if (instructions.some(isNonceAdvance)) return err('durable_nonce');
   if (payer !== route.subscriber) return err('foreign_wallet');
   const names: ConsentName[] = [];
-  for (const instruction of instructions.filter((one) => !isHarmless(one, route))) {
+  const marks = instructions.filter((one) => memo !== null && isMemo(one, memo));
+  for (const instruction of instructions.filter((one) => !isHarmless(one, route) && !marks.includes(one))) {
     const judged = judgeConsent(instruction, route, plan);
     if (!judged.ok) return judged;
     names.push(judged.value);
   }
-  return names.length === 0 ? err('nothing') : ok({ signature, names });
+  return names.length === 0 ? err('nothing') : ok({ signature, names, isMarked: marks.length > 0 });
 }
+
+const isMemo = ({ programId, data }: Instruction, memo: string): boolean => {
+  const wanted = utf8(memo);
+  return programId === MEMO_PROGRAM && data.length === wanted.length && data.every((byte, at) => byte === wanted[at]);
+};
 
 function isHarmless(instruction: Instruction, { subscriber, mint }: Pick<CollectionRoute, 'subscriber' | 'mint'>): boolean {
   const { programId } = instruction;

@@ -26,7 +26,7 @@ export interface BuyerStep {
  */
 export function buyerSteps(sight: SubscriptionSight, plan: SubscriptionPlan, route: CollectionRoute, now: bigint): BuyerStep[] {
   const { subscription } = sight;
-  const approve: BuyerStep[] = isApproved(sight, route, plan.amount) ? [] : [{ kind: 'approve', instructions: approval(sight, route) }];
+  const approve: BuyerStep[] = isApproved(sight, route, plan.amount) ? [] : [approvalStep(sight, route)];
   if (subscription === null) return [...approve, subscribing(sight, plan, route, [])];
   const hasTerms = sameTerms(plan, subscription);
   const isStale = sight.authority?.initId !== subscription.initId;
@@ -39,6 +39,12 @@ export function buyerSteps(sight: SubscriptionSight, plan: SubscriptionPlan, rou
   const canResume = hasTerms && !isStale;
   return canResume ? [...approve, { kind: 'resume', instructions: [resumeInstruction(route, route.mint)] }] : [];
 }
+
+/** The approval by itself: given once more where it stands already, it changes nothing. */
+export const approvalStep = (sight: SubscriptionSight, route: CollectionRoute): BuyerStep => ({
+  kind: 'approve',
+  instructions: approval(sight, route),
+});
 
 /** Makes the authority the delegate of the buyer's token account, and both where they are missing. */
 function approval({ holding }: SubscriptionSight, { subscriber, mint }: CollectionRoute): Instruction[] {

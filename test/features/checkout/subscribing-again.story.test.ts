@@ -1,0 +1,48 @@
+import { address, createNoopSigner, type Instruction } from '@solana/kit';
+import { getApproveInstruction } from '@solana-program/token';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { USDC } from '../../world/chain.ts';
+import { endSkips } from '../../world/clock.ts';
+import { connectTo, SubscriptionBuyer } from '../../world/subscription-buyer.ts';
+import { SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
+
+const w = subscriptionWorld();
+
+describe('a subscriber who comes back to the page because the approval was lost', () => {
+  let shop: SubscriptionShop;
+  beforeAll(async () => {
+    shop = await SubscriptionShop.openPublished(w);
+  });
+  afterAll(endSkips);
+
+  /** What another app of the wallet does to it. */
+  const loseApproval = async (buyer: SubscriptionBuyer) => {
+    const approve = getApproveInstruction({
+      source: address(await associatedTokenAccount(buyer.wallet.address, USDC)),
+      delegate: shop.wallet.address,
+      owner: createNoopSigner(buyer.wallet.address),
+      amount: 1n,
+    });
+    const plain = { ...approve, accounts: approve.accounts.map(({ address: at, role }) => ({ address: at, role })) };
+    await (await buyer.onChain()).send(plain as Instruction);
+  };
+
+  it('signs once, and the subscription goes on: the period is paid, so nothing is collected, and nothing is waited for', async () => {
+    const buyer = await SubscriptionBuyer.connect(shop);
+    await buyer.signAll();
+    await buyer.confirm();
+    await loseApproval(buyer);
+    const path = `/v1/access/native-subscriptions/${buyer.bill.subscription.authorization_id}`;
+    expect((await w.call('GET', path, { key: shop.merchant.key })).body.status).toBe('requires_reapproval');
+    const bill = (await connectTo(shop, { wallet_address: buyer.wallet.address })).body;
+    expect(bill.subscription.steps.map(({ kind }: { kind: string }) => kind)).toEqual(['approve']);
+    const again = new SubscriptionBuyer(shop, buyer.wallet, bill);
+    expect((await again.send(bill.subscription.steps[0].transaction)).status).toBe(200);
+    expect((await again.read()).subscription).toMatchObject({ steps: [], problem: 'subscribed' });
+    expect((await buyer.authorization()).status).toBe('active');
+    expect(await w.chain.held(buyer.wallet.address)).toBe(95_000_000n);
+    const { status, body } = await connectTo(shop, { wallet_address: buyer.wallet.address });
+    expect([status, body.meta.reason]).toEqual([409, 'subscribed']);
+  });
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sightAddresses } from '#solana/programs/subscriptions/standing.ts';
+import { newKey } from '../../world/agent.ts';
+import type { RawAccount } from '../../world/chain.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { FIRST_LOOK, SECOND_PROOF } from '../../world/fate.ts';
+import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+
+const PERIOD_MS = 30 * 86_400_000;
+
+describe('a collection that the chain drops', () => {
+  const w = collectingWorld();
+  let seller: SubscriptionSeller;
+  beforeAll(async () => {
+    seller = await SubscriptionSeller.open(w);
+  });
+  afterAll(endSkips);
+
+  const standing = ({ subscriber }: SubscriptionLife): Promise<RawAccount[]> => w.chain.accounts(sightAddresses(subscriber.route));
+  /** The block of its transaction was on a fork that lost: nobody has it, and what it moved is where it was. */
+  const lose = async (signature: string, before: RawAccount[] = []) => {
+    await w.chain.fault({ kind: 'vanish', signature });
+    await w.chain.putAccounts(before);
+  };
+  const believe = async () => {
+    for (const seconds of [FIRST_LOOK, SECOND_PROOF]) {
+      await skipTime(w.chain, seconds);
+      await w.sweepAlone('finality');
+    }
+    await w.deliver();
+  };
+  const toNextPeriod = async (life: SubscriptionLife) => {
+    const { paidThrough } = await life.read();
+    await skipTime(w.chain, Math.ceil((paidThrough! - Date.now()) / 1000) + 660);
+  };
+  const collectNext = async (life: SubscriptionLife) => {
+    await toNextPeriod(life);
+    const before = await standing(life);
+    await run(w);
+    await life.settle();
+    return { before, signature: (await life.payments()).at(-1)!.txSignature };
+  };
+  const consume = (life: SubscriptionLife) =>
+    w.call('POST', '/v1/access/entitlements/consume', {
+      key: seller.merchant.key,
+      headers: { 'Idempotency-Key': newKey() },
+      body: { product_id: seller.productId, customer: { wallet_address: life.subscriber.wallet.address } },
+    });
+
+  it('takes back the period’s paid time, serves on for the hour of a collection, and collects the period anew, once', async () => {
+    const life = await seller.subscribe();
+    const { startedAt } = await life.read();
+    const { before, signature } = await collectNext(life);
+    expect(await life.read()).toMatchObject({ paidThrough: startedAt! + 2 * PERIOD_MS });
+    await lose(signature, before);
+    await believe();
+    expect(await life.read()).toMatchObject({
+      status: 'active',
+      paidThrough: startedAt! + PERIOD_MS,
+      periodEndsAt: startedAt! + PERIOD_MS,
+      lastCollection: { status: 'failed', txSignature: signature },
+    });
+    expect((await life.show()).body.paid_through).toBe(new Date(startedAt! + PERIOD_MS).toISOString());
+    expect((await consume(life)).status).toBe(200);
+    await Promise.all([run(w), run(w)]);
+    await life.settle();
+    const periods = (await life.payments()).map(({ periodEndsAt }) => (periodEndsAt - startedAt!) / PERIOD_MS);
+    expect(periods).toEqual([1, 2, 2]);
+    expect(await life.read()).toMatchObject({ status: 'active', paidThrough: startedAt! + 2 * PERIOD_MS });
+    expect(await life.membership()).toMatchObject({ paid_through: new Date(startedAt! + 2 * PERIOD_MS).toISOString() });
+    expect(await w.chain.held(life.subscriber.wallet.address)).toBe(998n * PRICE);
+    expect((await consume(life)).status).toBe(200);
+    await toNextPeriod(life);
+    await run(w);
+    await life.settle();
+    expect(await life.payments()).toHaveLength(4);
+    expect(await w.chain.held(life.subscriber.wallet.address)).toBe(997n * PRICE);
+  });
+
+  it('of the first period leaves an authorization without paid time, which is collected again as long as the period lasts', async () => {
+    const life = await seller.checkout();
+    await life.sign();
+    const before = await standing(life);
+    await life.collectFirst();
+    await life.settle();
+    const { startedAt } = await life.read();
+    await lose((await life.payments())[0]!.txSignature, before);
+    await believe();
+    expect(await life.read()).toMatchObject({ status: 'active', paidThrough: null, periodEndsAt: null });
+    await run(w);
+    await life.settle();
+    expect(await life.read()).toMatchObject({ status: 'active', startedAt, paidThrough: startedAt! + PERIOD_MS });
+    expect(await life.membership()).toMatchObject({ status: 'active', paid_through: new Date(startedAt! + PERIOD_MS).toISOString() });
+    expect(await w.chain.held(life.subscriber.wallet.address)).toBe(999n * PRICE);
+  });
+
+  it('and has after all, pays the period again, and nothing else was moved meanwhile', async () => {
+    const life = await seller.subscribe();
+    const { startedAt } = await life.read();
+    const { signature } = await collectNext(life);
+    await lose(signature);
+    await believe();
+    expect(await life.read()).toMatchObject({ paidThrough: startedAt! + PERIOD_MS });
+    await run(w);
+    await w.chain.call('local_landAgain', signature);
+    await skipTime(w.chain, 660);
+    await w.sweepAlone('finality');
+    await w.deliver();
+    await life.settle();
+    expect(await life.read()).toMatchObject({
+      status: 'active',
+      paidThrough: startedAt! + 2 * PERIOD_MS,
+      lastCollection: { status: 'collected', txSignature: signature },
+    });
+    expect(await life.payments()).toHaveLength(2);
+    expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.renewed']);
+    expect(await w.chain.held(life.subscriber.wallet.address)).toBe(998n * PRICE);
+  });
+
+  it('of a subscription that its buyer has ended since ends it at once, because nothing is paid any more', async () => {
+    const life = await seller.subscribe();
+    const { before, signature } = await collectNext(life);
+    const transaction = await w.chain.sign(life.subscriber.wallet, (await life.cancelIntent()).body.transaction);
+    await life.cancelConfirm({ transaction });
+    const cancelled = await standing(life);
+    // Only the money goes back: the cancellation is in a block that stands.
+    await lose(signature, [...before.slice(3), cancelled[0]!]);
+    await believe();
+    await run(w);
+    expect(await life.read()).toMatchObject({ status: 'cancelled', nextAttemptAt: null });
+    expect(await life.eventTypes()).toEqual([
+      'subscription.authorized',
+      'subscription.renewed',
+      'subscription.cancel_requested',
+      'subscription.cancelled',
+    ]);
+  });
+});
