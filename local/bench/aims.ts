@@ -48,7 +48,7 @@ export function judgeAims(measured: Measured[]): Aim[] {
       ratio: ratio('metered', 'straight', 32),
     },
     {
-      text: 'p99 of a live consume beside 100 sandbox sessions against alone',
+      text: 'p99 of a live consume beside sandbox sessions against alone',
       bound: { atMost: 1.5 },
       ratio: ratioOf(measured, ['liveBeside', 'liveAlone'], BESIDE_CLIENTS, ({ p99 }) => p99),
     },

@@ -112,7 +112,10 @@ describe('authorize', () => {
     const beyond = { action: 'close', channelId: shop.buyer.channelId, voucher: shop.buyer.voucher(1_000_001n) };
     expect((await shop.authorize(beyond)).body.meta.reason).toBe('exceeds-deposit');
     expect(await shop.read()).toMatchObject({ status: 'open', reserved: { base_units: '600000' } });
-    expect((await shop.authorize({ ...beyond, voucher: all })).body).toMatchObject({ status: 'closed', settled: { base_units: '1000000' } });
+    expect((await shop.authorize({ ...beyond, voucher: all })).body).toMatchObject({
+      status: 'closed',
+      settled: { base_units: '1000000' },
+    });
   });
 
   it('answers the receipt of a delivery where the client commits here', async () => {
