@@ -59,8 +59,8 @@ export async function openSession(
 }
 
 /**
- * Was it told before the session had its channel? Since then anybody is told one who asks for the session, while the chain tells channel and
- * signer: what opens the session again with these is no proof of being its buyer, whom a resource would serve at the buyer's cost.
+ * Was this challenge told before the session had its channel? Channel and signer stand on the chain, and every caller who asks for the
+ * session is told a challenge: only one from before the opening proves its buyer, at whose cost a resource serves.
  */
 const isOfOpening = ({ expiresAt }: MeteredTerms, { expires }: Challenge): boolean =>
   expires !== undefined && Date.parse(expires) === expiresAt;
