@@ -87,6 +87,8 @@ export class Blocks {
   /** The keys of blocks that no index covers yet: by hash, the block. */
   readonly #unindexed = new Map<string, number>();
   #blocksUnindexed = 0;
+  /** A key that is looked for and not there is appended next: hashing it again would cost as much as the rest of it. */
+  #hashed: { key: string; hash: string } | null = null;
 
   constructor(tables: Tables) {
     this.#tables = tables;
@@ -107,7 +109,7 @@ export class Blocks {
   }
 
   find(key: string): Line | null {
-    const hash = hashOf(key);
+    const hash = this.#hashOf(key);
     const block = this.#unindexed.get(hash);
     return (
       lineIn(this.tail, hash) ?? (block === undefined ? null : lineIn(this.#blockOf(block)?.content ?? '', hash)) ?? this.#findIndexed(hash)
@@ -125,7 +127,7 @@ export class Blocks {
 
   /** Answers whether a block was made of what was there before. */
   append(key: string, line: Line): boolean {
-    const text = lineOf(hashOf(key), line);
+    const text = lineOf(this.#hashOf(key), line);
     const isFull = this.tail !== '' && this.tail.length + text.length > BLOCK_CHARS;
     if (isFull) this.#seal();
     this.tail += text;
@@ -156,6 +158,11 @@ export class Blocks {
     this.#tables.write('DELETE FROM indexes WHERE tick < (SELECT coalesce(min(tick), ?) FROM blocks)', before);
     const kept = linesOf(this.tail).filter((line) => readLine(line).tick >= before);
     this.load(kept.map((line) => `\n${line}`).join(''));
+  }
+
+  #hashOf(key: string): string {
+    if (this.#hashed?.key !== key) this.#hashed = { key, hash: hashOf(key) };
+    return this.#hashed.hash;
   }
 
   #findIndexed(hash: string): Line | null {

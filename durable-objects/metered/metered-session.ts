@@ -148,7 +148,8 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
       const last = this.#book.channel;
       // The same credential again: its voucher is the watermark of a session that closes or has closed by now.
       const isTaken = voucher?.isSigned && voucher.cumulative <= last.cumulative && last.stage !== 'open';
-      const taken = voucher === null || isTaken ? null : this.#take(terms, voucher);
+      // What was reserved is free with the close, so a last voucher may pay for that too.
+      const taken = voucher === null || isTaken ? null : this.#take(terms, voucher, { ...last, pending: [] });
       if (taken && !taken.ok) return taken;
       const planned = planClose(this.#book.channel);
       if (!planned.ok && planned.reason === 'not-open') return planned;
@@ -222,8 +223,8 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
     });
   }
 
-  #take(terms: ChannelTerms, voucher: PresentedVoucher): Exclude<VoucherAnswer, typeof UNKNOWN> {
-    const planned = planVoucher(this.#book.channel, terms, voucher, this.#ledger.now);
+  #take(terms: ChannelTerms, voucher: PresentedVoucher, before = this.#book.channel): Exclude<VoucherAnswer, typeof UNKNOWN> {
+    const planned = planVoucher(before, terms, voucher, this.#ledger.now);
     if (!planned.ok) return planned;
     const { replayed, channel } = planned.value;
     if (!replayed) this.#book.store(channel, { hasUntoldVouchers: true });

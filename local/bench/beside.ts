@@ -6,12 +6,12 @@ import { must } from './journeys.ts';
 import { runLoad } from './load.ts';
 import type { Measured } from './measure.ts';
 import type { BenchOptions } from './options.ts';
+import { countText } from './sizes.ts';
 import type { Whole } from './whole.ts';
 
 /** What `--rows` calls it. */
 export const BESIDE = 'beside';
 export const BESIDE_CLIENTS = 8;
-const SESSIONS = 100;
 const LOOK_EVERY_MS = 200;
 const BEGIN_AT_ONCE = 10;
 const UNITS = 1_000_000_000;
@@ -22,14 +22,14 @@ const countRunning = async (whole: Whole): Promise<number> =>
   (await must<{ running: number }>(whole, { method: 'GET', path: '/bench/sandboxes', status: 200 })).running;
 
 /** From now on so many sessions of the sandbox run, others for those that end. Answers when they do, and how to let it be. */
-async function keepRunning(whole: Whole): Promise<() => Promise<void>> {
+async function keepRunning(whole: Whole, sessions: number): Promise<() => Promise<void>> {
   let [isOver, begun] = [false, 0];
   const begin = async (): Promise<void> => {
     const body = JSON.stringify({ scenario: SCENARIOS[begun++ % SCENARIOS.length] });
     await must(whole, { method: 'POST', path: '/v1/testing/sessions', key: whole.sandboxKey, body, status: 201 });
   };
   const fill = async (): Promise<void> => {
-    for (let missing = SESSIONS - (await countRunning(whole)); missing > 0 && !isOver; missing -= BEGIN_AT_ONCE)
+    for (let missing = sessions - (await countRunning(whole)); missing > 0 && !isOver; missing -= BEGIN_AT_ONCE)
       await Promise.all(Array.from({ length: Math.min(missing, BEGIN_AT_ONCE) }, begin));
   };
   await fill();
@@ -59,7 +59,7 @@ async function openConsume(whole: Whole): Promise<(index: number) => string> {
 }
 
 /** A live consume alone and beside sessions of the sandbox, in turns, round after round. */
-export async function measureBeside(whole: Whole, { rounds, warmupMs, measureMs }: BenchOptions): Promise<Measured[]> {
+export async function measureBeside(whole: Whole, { rounds, warmupMs, measureMs, sizes }: BenchOptions): Promise<Measured[]> {
   const request = await openConsume(whole);
   const server = { port: Number(new URL(whole.baseUrl).port), pids: () => whole.pids };
   let sent = 0;
@@ -69,11 +69,11 @@ export async function measureBeside(whole: Whole, { rounds, warmupMs, measureMs 
     return { row, clients: BESIDE_CLIENTS, samples: [] };
   };
   const alone = measuredAs('liveAlone', 'a live consume');
-  const beside = measuredAs('liveBeside', `  beside ${SESSIONS} sandbox sessions`);
+  const beside = measuredAs('liveBeside', `  beside ${countText(sizes.sandboxes)} sandbox sessions`);
   await sample();
   for (let round = 0; round < rounds; round++) {
     alone.samples.push(await sample());
-    const stop = await keepRunning(whole);
+    const stop = await keepRunning(whole, sizes.sandboxes);
     beside.samples.push(await sample());
     await stop();
   }

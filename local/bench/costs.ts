@@ -2,6 +2,7 @@ import { base58 } from '#core/encoding.ts';
 import { MANIFEST_EXAMPLE } from '#features/agent-setup/manifest/schema.ts';
 import { findUnacceptable } from '#platform/http/bodies/refused-content.ts';
 import { Api } from '../api.ts';
+import { countText, type Sizes } from './sizes.ts';
 import type { Whole } from './whole.ts';
 
 /** One thing at the worst input that we take, and the processor time it may use on average. */
@@ -164,33 +165,30 @@ const requests: Omit<Cost, 'aimMs'>[] = [
   },
 ];
 
-/** What a merchant with a hundred thousand payments is told of them, from figures of a million. */
-const figures: Cost[] = [
-  { id: 'summary', aimMs: 100, path: '/v1/account/summary' },
-  { id: 'analytics', aimMs: 200, path: '/v1/account/analytics?window_days=90&daily_days=30' },
-].map(({ id, aimMs, path }) => ({
-  id,
-  name: `${id} at 100,000 payments`,
-  aimMs,
-  request: ({ key }) => ({ method: 'GET', path, key, status: 200 }),
-  prepare: seedOnce,
-}));
-
-let seeded: Promise<unknown> | null = null;
-function seedOnce({ baseUrl, slug }: Whole): Promise<unknown> {
-  const api = new Api(baseUrl);
-  const seed = async () => {
+/** What a merchant with many payments is told of them, from figures of a million sales. */
+function figuresAt({ payments }: Sizes): Cost[] {
+  let seeded: Promise<unknown> | null = null;
+  const seed = async ({ baseUrl, slug }: Whole) => {
+    const api = new Api(baseUrl);
     const { payment_id } = await api.must<{ payment_id: string }>('POST', `/v1/products/p/${slug}/connect`, { body: {} });
-    await api.must('POST', '/bench/figures', { body: { paymentId: payment_id } });
+    await api.must('POST', '/bench/figures', { body: { paymentId: payment_id, payments } });
   };
-  seeded ??= seed();
-  return seeded;
+  return [
+    { id: 'summary', aimMs: 100, path: '/v1/account/summary' },
+    { id: 'analytics', aimMs: 200, path: '/v1/account/analytics?window_days=90&daily_days=30' },
+  ].map(({ id, aimMs, path }) => ({
+    id,
+    name: `${id} at ${countText(payments)} payments`,
+    aimMs,
+    request: ({ key }) => ({ method: 'GET', path, key, status: 200 }),
+    prepare: (whole) => (seeded ??= seed(whole)),
+  }));
 }
 
-export const COSTS: readonly Cost[] = [
+export const costsAt = (sizes: Sizes): Cost[] => [
   ...looks,
   ...requests.map((one) => ({ ...one, name: `request: ${one.name}`, aimMs: REQUEST_AIM_MS })),
-  ...figures,
+  ...figuresAt(sizes),
 ];
 
 export const headersOf = ({ key, headers = {}, body }: WholeRequest): Record<string, string> => ({

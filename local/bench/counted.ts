@@ -75,11 +75,11 @@ export default {
       return Response.json({});
     }
     if (pathname === '/bench/figures') {
-      const { paymentId } = await request.json<{ paymentId: string }>();
+      const { paymentId, payments } = await request.json<{ paymentId: string; payments: number }>();
       await env.DB.prepare("UPDATE payments SET status = 'CONFIRMED', tx_signature = 'bench', confirmed_at = created_at WHERE id = ?")
         .bind(paymentId)
         .run();
-      await seedFigures(env.DB, paymentId);
+      await seedFigures(env.DB, paymentId, payments);
       return Response.json({});
     }
     if (pathname === '/bench/plan') {

@@ -9,6 +9,7 @@ import { headersOf, type WholeRequest } from './costs.ts';
 import type { Counted, Sample } from './load.ts';
 import type { Measured } from './measure.ts';
 import { cpuMsOf } from './processes.ts';
+import { countText, type Sizes } from './sizes.ts';
 import type { Whole } from './whole.ts';
 
 /** Requests at once. */
@@ -16,7 +17,6 @@ export const JOURNEY_CLIENTS = 8;
 /** Of each journey these are counted, one after the other: in the database and in calls of objects. */
 const COUNTED = 3;
 const ENDPOINTS = 10;
-const RECEIPTS = 100_000;
 const ARRIVES_WITHIN_MS = 30_000;
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 
@@ -91,7 +91,7 @@ async function untilHeard(heard: Map<string, number>, paymentId: string): Promis
     if (Date.now() > until) throw new Error(`${heard.get(paymentId) ?? 0} of ${ENDPOINTS} endpoints were told of ${paymentId}`);
 }
 
-export const JOURNEYS: readonly Journey[] = [
+export const journeysAt = ({ receipts }: Sizes): Journey[] => [
   {
     id: 'connecting',
     name: 'connect: a session with its transaction',
@@ -138,10 +138,10 @@ export const JOURNEYS: readonly Journey[] = [
   },
   {
     id: 'receipts',
-    name: `first page of ${RECEIPTS.toLocaleString('en')} receipts`,
+    name: `first page of ${countText(receipts)} receipts`,
     open: async (whole) => {
       const { receipt_id: receiptId } = await must<{ receipt_id: string }>(whole, await paid(whole));
-      const body = JSON.stringify({ receiptId, times: RECEIPTS });
+      const body = JSON.stringify({ receiptId, times: receipts });
       await must(whole, { method: 'POST', path: '/bench/receipts', body, status: 200 });
       const request = { method: 'GET', path: '/v1/receipts', key: whole.key, status: 200 };
       return async () => ({ request });

@@ -26,8 +26,8 @@ export async function measureAll(
 ): Promise<Measured[]> {
   const rows = options.rows.filter(({ target }) => targets[target]);
   const sample = (row: Row, clients: number, name: string) => measureOnce(row, targets[row.target]!, { ...options, clients, name });
-  onProgress(`warming up ${rows.length} rows`);
-  for (const row of rows) await sample(row, WARMUP_CLIENTS, `warm-up-${row.id}`);
+  if (options.isCareful) onProgress(`warming up ${rows.length} rows`);
+  for (const row of options.isCareful ? rows : []) await sample(row, WARMUP_CLIENTS, `warm-up-${row.id}`);
   const measured: Measured[] = [];
   for (const clients of options.clients) {
     const group = rows.map((row): Measured => ({ row, clients, samples: [] }));
@@ -40,9 +40,9 @@ export async function measureAll(
   return measured;
 }
 
-type Once = { clients: number; warmupMs: number; measureMs: number; name: string };
+type Once = Pick<BenchOptions, 'isCareful' | 'warmupMs' | 'measureMs'> & { clients: number; name: string };
 
-async function measureOnce(row: Row, target: Target, { clients, warmupMs, measureMs, name }: Once): Promise<Sample> {
+async function measureOnce(row: Row, target: Target, { clients, isCareful, warmupMs, measureMs, name }: Once): Promise<Sample> {
   const { request, check, spent } = await prepare(row, target, { name, clients });
   try {
     const before = await spent();
@@ -55,7 +55,7 @@ async function measureOnce(row: Row, target: Target, { clients, warmupMs, measur
       sample.objectCalls = 1 + (after.calls - before.calls) / uses;
       sample.rowsWritten = (after.rows - before.rows) / uses;
     }
-    if (row.counters > 1 && row.target === 'workerd') await sleep(QUIET_AFTER_MS);
+    if (isCareful && row.counters > 1 && row.target === 'workerd') await sleep(QUIET_AFTER_MS);
     return sample;
   } catch (error) {
     throw new Error(`${row.name.trim()}, ${clients} clients: ${error instanceof Error ? error.message : error}`);
@@ -72,7 +72,7 @@ export function typical({ samples }: Measured): Omit<Sample, 'answered'> {
   return { ...times, cpuMicros: of((s) => s.cpuMicros), ...counted };
 }
 
-/** How two rows compare: the median of the ratios of rounds measured side by side. Null where one of them is missing. */
+/** How two rows compare: the median of the ratios of rounds measured side by side. Null where one of them is missing, or had no answer in its time. */
 export function ratioOf(
   measured: Measured[],
   [above, below]: [above: string, below: string],
@@ -81,5 +81,6 @@ export function ratioOf(
 ): number | null {
   const samplesOf = (id: string) => measured.find((one) => one.row.id === id && one.clients === clients)?.samples;
   const [a, b] = [samplesOf(above), samplesOf(below)];
-  return a && b ? median(a.map((sample, round) => figure(sample) / figure(b[round]!))) : null;
+  const ratio = a && b ? median(a.map((sample, round) => figure(sample) / figure(b[round]!))) : null;
+  return Number.isFinite(ratio) ? ratio : null;
 }

@@ -2,12 +2,15 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Refusal } from '../options.ts';
 import { BESIDE } from './beside.ts';
-import { COSTS, type Cost } from './costs.ts';
-import { JOURNEYS, type Journey } from './journeys.ts';
+import { type Cost, costsAt } from './costs.ts';
+import { type Journey, journeysAt } from './journeys.ts';
 import { ROWS, type Row } from './rows.ts';
+import { FULL_SIZES, QUICK_SIZES, type Sizes } from './sizes.ts';
 
 export interface BenchOptions {
   rounds: number;
+  /** Whether every row runs once before it is measured, and whether what it leaves to do is done before the next one. */
+  isCareful: boolean;
   /** Per row, round and number of clients. */
   warmupMs: number;
   measureMs: number;
@@ -17,6 +20,7 @@ export interface BenchOptions {
   journeys: readonly Journey[];
   /** Whether a live consume is measured alone and beside sessions of the sandbox. */
   beside: boolean;
+  sizes: Sizes;
   /** Of each cost, and of each journey in a round. */
   repeats: number;
   /** The outcome of an earlier run. */
@@ -29,26 +33,33 @@ const USAGE =
   'npm run bench -- [--quick] [--rounds 5] [--seconds 2] [--clients 1,32,128] [--rows empty,authed,peer] [--compare dist/bench-before.json] [--out dist/bench.json]';
 const OUT_FILE = join(import.meta.dirname, '../../dist/bench.json');
 
-/** `--quick` shows in a minute that everything runs; its numbers mean nothing. Throws a `Refusal` for what it does not know. */
+/**
+ * `--quick` shows in a minute that everything runs, at sizes that are soon made; its numbers mean nothing. Throws a `Refusal` for what it does
+ * not know.
+ */
 export function readBenchOptions(args: string[]): BenchOptions {
   const { quick = false, rounds, seconds, clients, rows, compare = null, out = OUT_FILE } = parseFlags(args);
   const measureMs = positive('--seconds', seconds ?? (quick ? '0.2' : '2')) * 1000;
   const names = rows?.split(',');
-  const known = [...[...ROWS, ...COSTS, ...JOURNEYS].map(({ id }) => id), BESIDE];
+  const sizes = quick ? QUICK_SIZES : FULL_SIZES;
+  const [costs, journeys] = [costsAt(sizes), journeysAt(sizes)];
+  const known = [...[...ROWS, ...costs, ...journeys].map(({ id }) => id), BESIDE];
   const unknown = names?.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new Refusal(`There is no row "${unknown}". Rows: ${known.join(', ')}`);
   return {
     rounds: Math.ceil(positive('--rounds', rounds ?? (quick ? '1' : '5'))),
+    isCareful: !quick,
     warmupMs: Math.min(300, measureMs / 4),
     measureMs,
-    clients: (clients ?? '1,32,128').split(',').map((text) => Math.ceil(positive('--clients', text))),
+    clients: (clients ?? (quick ? '1,32' : '1,32,128')).split(',').map((text) => Math.ceil(positive('--clients', text))),
     rows: names ? ROWS.filter(({ id }) => names.includes(id)) : ROWS,
     repeats: quick ? 5 : 100,
     compare,
     out,
     beside: names?.includes(BESIDE) ?? true,
-    journeys: names ? JOURNEYS.filter(({ id }) => names.includes(id)) : JOURNEYS,
-    costs: names ? COSTS.filter(({ id }) => names.includes(id)) : COSTS,
+    sizes,
+    journeys: names ? journeys.filter(({ id }) => names.includes(id)) : journeys,
+    costs: names ? costs.filter(({ id }) => names.includes(id)) : costs,
   };
 }
 

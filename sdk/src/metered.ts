@@ -72,6 +72,12 @@ function readCredential(header: string | null): Credential | null {
 
 type Money = Pick<MeteredSession['cap'], 'base_units'>;
 const units = ({ base_units: text }: Money): bigint => BigInt(text);
+const DECIMALS = 6;
+/** Base units of an amount in the form that options name it. */
+const unitsIn = (amount: string): bigint => {
+  const [whole = '', part = ''] = amount.split('.');
+  return BigInt(whole + part.padEnd(DECIMALS, '0'));
+};
 const usdc = (amount: string) => ({ asset: 'USDC' as const, amount });
 const NO_STORE = {
   'Cache-Control': 'private, no-store',
@@ -111,7 +117,7 @@ export class MeteredGate {
     if (new URL(request.url).pathname === ANNOUNCE_PATH) return this.#announce(request);
     const header = request.headers.get('Authorization');
     const credential = readCredential(header);
-    const session = credential && (await this.#find(credential.sessionId));
+    const session = credential && (await this.#find(credential));
     return session ? this.#open(request, session, { ...credential!, header: header! }) : this.#challenge();
   }
 
@@ -123,12 +129,17 @@ export class MeteredGate {
     return this.#told(() => this.#options.client.meteredSessions.announce(body), 201);
   }
 
-  /** Its own session for this resource at this price; null for any other, as one of a cheaper product. */
-  async #find(sessionId: string): Promise<MeteredSession | null> {
-    const { client, product } = this.#options;
+  /**
+   * Its own session for this resource; null for any other, as one of a cheaper product. What is served has this resource's price, while a
+   * session that was begun at another one can still be paid and closed.
+   */
+  async #find({ sessionId, action }: Credential): Promise<MeteredSession | null> {
+    const { client, product, metered } = this.#options;
     try {
       const session = await client.meteredSessions.get(sessionId);
-      return session.product_id === product && session.unit_price !== undefined ? session : null;
+      const { product_id, unit_price: price } = session;
+      if (product_id !== product || price === undefined) return null;
+      return action !== 'open' || units(price) === unitsIn(metered.unitPrice) ? session : null;
     } catch (error) {
       if (error instanceof SvcError && error.code === 'not_found') return null;
       throw error;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { type BenchOptions, readBenchOptions } from '../../local/bench/options.ts';
 
 const BENCH = join(import.meta.dirname, '../../local/bench/bench.ts');
 
@@ -20,4 +21,14 @@ it('the bench builds the service, boots it, and measures what it says, uses of m
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+});
+
+it('a quick run leaves no row out, and makes little of what others are measured beside', () => {
+  const [quick, full] = [readBenchOptions(['--quick']), readBenchOptions([])];
+  const idsOf = ({ rows, costs, journeys }: BenchOptions) => [...rows, ...costs, ...journeys].map(({ id }) => id);
+  expect([quick.beside, ...idsOf(quick)]).toEqual([full.beside, ...idsOf(full)]);
+  expect([quick.isCareful, full.isCareful]).toEqual([false, true]);
+  const namesOf = ({ costs, journeys }: BenchOptions) => [...costs, ...journeys].map(({ name }) => name);
+  expect(namesOf(full)).toEqual(expect.arrayContaining(['summary at 100,000 payments', 'first page of 100,000 receipts']));
+  expect(namesOf(quick)).toEqual(expect.arrayContaining(['summary at 1,000 payments', 'first page of 1,000 receipts']));
 });

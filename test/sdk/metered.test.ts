@@ -133,6 +133,27 @@ describe('an answer that is sold by the piece', () => {
     expect([again.status, again.headers.get('WWW-Authenticate') !== shop.challenge]).toEqual([402, true]);
   });
 
+  it('is served to its buyer alone, and to nobody who knows what the chain tells of the channel and where to ask for a challenge', async () => {
+    const shop = await shopOf(() => words(9), 9n * PRICE);
+    const [directive] = (await shop.read()).events;
+    const { session_id } = JSON.parse(directive!.data) as { session_id: string };
+    const asked = await w.call('POST', `/v1/access/metered-sessions/${session_id}/authorize`);
+    const again = await shop.ask(credential(asked.headers.get('WWW-Authenticate')!, shop.buyer.ephemeralOpen('1')));
+    expect([again.status, ((await again.json()) as { meta: object }).meta]).toMatchObject([402, { reason: 'already-open' }]);
+    expect(sent((await shop.read()).events)).toHaveLength(4);
+  });
+
+  it('is not served for a session of another price, as of a cheaper resource of the same product, which is still paid', async () => {
+    const cheap = await shopOf(() => words(1), 9n * PRICE);
+    const { usage } = await cheap.read();
+    const dear = await shopOf(() => words(1), 9n * PRICE, { metered: { unitPrice: '0.0001', cap: '0.001', unitsMax: 4 } });
+    const refused = await dear.ask(credential(cheap.challenge, cheap.buyer.ephemeralOpen('90')));
+    expect([refused.status, refused.headers.get('WWW-Authenticate') === cheap.challenge]).toEqual([402, false]);
+    const { amount, deliveryId } = usage!;
+    const commit = { action: 'commit', deliveryId, voucher: cheap.buyer.voucher(BigInt(amount)) };
+    expect((await dear.ask(credential(cheap.challenge, commit))).status).toBe(200);
+  });
+
   it('hands announcements on to the service, and nothing else that is said there', async () => {
     const shop = await shopOf(() => words(1), 9n * PRICE);
     await shop.read();

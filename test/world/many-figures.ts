@@ -17,15 +17,15 @@ const sumsOf = (sales: number) => ({
 });
 
 /**
- * A merchant who has sold much: 100,000 payments like a confirmed one, and figures of 1,152,000 sales of 5 USDC over the hundred days before
+ * A merchant who has sold much: by default 100,000 payments like a confirmed one, and figures of 1,152,000 sales of 5 USDC over the hundred days before
  * today, as the fold stores them.
  */
-export async function seedFigures(db: D1Database, paymentId: string): Promise<void> {
+export async function seedFigures(db: D1Database, paymentId: string, payments = PAYMENTS): Promise<void> {
   const { merchantId, productId } = (await db
     .prepare('SELECT merchant_id AS merchantId, product_id AS productId FROM payments WHERE id = ?')
     .bind(paymentId)
     .first<{ merchantId: string; productId: string }>())!;
-  await multiply(db, 'payments', 'id', paymentId, PAYMENTS, {
+  await multiply(db, 'payments', 'id', paymentId, payments, {
     id: "'many-' || i",
     nonce: "'nonce-' || i",
     reference: "'reference-' || i",

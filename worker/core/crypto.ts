@@ -1,4 +1,5 @@
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { Buffer } from 'node:buffer';
+import { createPrivateKey, createPublicKey, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { crc32 as crc32Of } from 'node:zlib';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hmac } from '@noble/hashes/hmac.js';
@@ -64,9 +65,18 @@ export function isOnCurve(publicKey: Uint8Array): boolean {
   }
 }
 
-/** True where 64 bytes are a Solana secret key: the second half is the public key of the first. */
+/** What stands before a seed of 32 bytes in PKCS #8, and before a public key in SPKI. (RFC 8410) */
+const [SEED_PREFIX, PUBLIC_PREFIX_BYTES] = [hex.decode('302e020100300506032b657004220420'), 12];
+
+/**
+ * True where 64 bytes are a Solana secret key: the second half is the public key of the first. By the runtime, because every signature
+ * that comes as text could be one, and is looked at so.
+ */
 export function isSecretKey(bytes: Uint8Array): boolean {
-  return bytes.length === 64 && equalBytes(ed25519.getPublicKey(bytes.slice(0, 32)), bytes.slice(32));
+  if (bytes.length !== 64) return false;
+  const seed = createPrivateKey({ key: Buffer.from([...SEED_PREFIX, ...bytes.slice(0, 32)]), format: 'der', type: 'pkcs8' });
+  const publicKey = createPublicKey(seed).export({ format: 'der', type: 'spki' });
+  return equalBytes(Uint8Array.from(publicKey).slice(PUBLIC_PREFIX_BYTES), bytes.slice(32));
 }
 
 export interface SigningKey {

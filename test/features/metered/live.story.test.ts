@@ -134,5 +134,7 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
     await skipTime(w.chain, 3_700);
     await w.sweepAlone('meteredSessions');
     expect([(await landed.read()).status, (await lost.read()).status]).toEqual(['open', 'expired']);
+    const late = await lost.commit({ deliveryId: 'page-1', voucher: lost.buyer.voucher(1n) });
+    expect([late.status, late.body.code]).toEqual([410, 'channel_closed']);
   });
 });

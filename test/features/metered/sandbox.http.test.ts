@@ -104,6 +104,20 @@ describe('authorize', () => {
     expect([late.status, late.body.code]).toEqual([410, 'channel_closed']);
   });
 
+  it('takes with a close what its last voucher pays of what the merchant reserved: nothing is reserved any more', async () => {
+    const shop = await MeteredShop.open(w);
+    await shop.deliver({ amount: usdc('0.6') });
+    const all = shop.buyer.voucher(1_000_000n);
+    expect((await shop.authorize({ action: 'voucher', voucher: all })).body.meta.reason).toBe('exceeds-deposit');
+    const beyond = { action: 'close', channelId: shop.buyer.channelId, voucher: shop.buyer.voucher(1_000_001n) };
+    expect((await shop.authorize(beyond)).body.meta.reason).toBe('exceeds-deposit');
+    expect(await shop.read()).toMatchObject({ status: 'open', reserved: { base_units: '600000' } });
+    expect((await shop.authorize({ ...beyond, voucher: all })).body).toMatchObject({
+      status: 'closed',
+      settled: { base_units: '1000000' },
+    });
+  });
+
   it('answers the receipt of a delivery where the client commits here', async () => {
     const shop = await MeteredShop.open(w);
     const { body: directive } = await shop.announce('40');

@@ -40,11 +40,18 @@ describe('who knows no more than a channel’s address and its session', () => {
     const other = await MeteredShop.open(w, { merchant: shop.merchant });
     expect(reasonOf(await shop.authorize(opening, await challengeFor(other)))).toEqual([402, 'invalid-challenge']);
     const topUp = { action: 'topUp', channelId, newDeposit: '0', signature: '1'.repeat(64) };
-    for (const payload of [opening, topUp]) {
-      const { status, body } = await shop.authorize(payload, await challengeFor(shop));
-      expect([status, body.status, body.customer]).toEqual([200, 'open', undefined]);
-    }
+    const { status, body } = await shop.authorize(topUp, await challengeFor(shop));
+    expect([status, body.status, body.customer]).toEqual([200, 'open', undefined]);
     expect((await shop.read()).customer).toEqual({ customer_ref: 'reader-7' });
+  });
+
+  it('is not taken for its buyer by saying channel and signer again, with a challenge that came after the opening', async () => {
+    const shop = await MeteredShop.open(w);
+    const { channelId, authorizedSigner } = shop.buyer;
+    const opening = { ...shop.buyer.ephemeralOpen('1000000'), channelId, authorizedSigner };
+    expect(reasonOf(await shop.authorize(opening, await challengeFor(shop)))).toEqual([402, 'already-open']);
+    // Who opened it has the one that came before.
+    expect((await shop.authorize(opening)).body.status).toBe('open');
   });
 
   it('is told that a closed session is closed where its opening comes again', async () => {

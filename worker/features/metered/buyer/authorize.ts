@@ -91,8 +91,9 @@ function notOpen({ stage }: MeteredSnapshot): Done {
 /** 402 with a challenge of this moment. One that is over asks for nothing any more: 410 channel_closed. */
 async function paymentRequired(ctx: Ctx, session: MeteredSnapshot, reason: string | null): Promise<ApiError> {
   if (['closed', 'expired', 'failed'].includes(session.stage)) return new ApiError('channel_closed');
-  // Of a session that has its channel this is never the challenge that opened it, with which its buyer may close it.
-  const expiresAt = session.bound === null ? session.expiresAt : ctx.now + LIFE.channelOpenMinutes * MINUTE;
+  // Of a session that has its channel this is never a challenge that could have opened it: with that its buyer is served again, and closes it.
+  const { bound, expiresAt: openable } = session;
+  const expiresAt = bound === null ? openable : Math.max(openable, ctx.now + LIFE.channelOpenMinutes * MINUTE) + 1;
   const { header, request } = await newSessionChallenge(ctx, { ...session, expiresAt });
   return new ApiError('payment_required', {
     detail: reason === null ? 'Open this session: answer the challenge in WWW-Authenticate.' : 'The credential was refused.',

@@ -4,6 +4,7 @@ import type { Ctx } from '#platform/context.ts';
 import { SessionAction, type SignedVoucher } from '#protocols/mpp/session.ts';
 import { presentVoucher } from '#protocols/mpp/voucher.ts';
 import { parseCredential } from '#protocols/mpp/wire.ts';
+import { isOver } from '#rules/metered/channel.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import type { CommitProblem } from '#rules/metered/vouchers.ts';
 import type { CommitReceipt } from '../resource.ts';
@@ -47,6 +48,7 @@ export type CountUse = (session: MeteredSnapshot) => Promise<void>;
  */
 export async function commitDelivery(ctx: Ctx, sessionId: string, { deliveryId, voucher }: Commit, count: CountUse): Promise<Committed> {
   const session = await recallSession(ctx, sessionId);
+  if (session.bound === null && isOver(session)) throw new ApiError('channel_closed');
   if (session.bound === null) return { ok: false, reason: 'not-open' };
   const presented = await presentVoucher(voucher, { ...session.bound, forms: voucherForms(session) });
   if (!presented.ok) return presented;

@@ -3,7 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import { calledBy } from '#features/entitlements/entitlement.ts';
 import type { Shard } from '#platform/context.ts';
 import type { OpenAction } from '#protocols/mpp/session.ts';
-import { isOurs, type PaymentCredential, readRequest } from '#protocols/mpp/wire.ts';
+import { type Challenge, isOurs, type PaymentCredential, readRequest } from '#protocols/mpp/wire.ts';
 import { isOver, type OpenProblem } from '#rules/metered/channel.ts';
 import type { BoundChannel, MeteredSnapshot, MeteredTerms } from '#rules/metered/rpc.ts';
 import type { ChainAccount } from '#solana/chain.ts';
@@ -49,13 +49,21 @@ export async function openSession(
     return refuse('invalid-challenge');
   if (isOver(session)) throw new ApiError('channel_closed');
   if (bound !== null && bound.channelId !== action.channelId) return refuse('already-open');
-  if (bound !== null) return bound.authorizedSigner === action.authorizedSigner ? { ok: true, session } : refuse('signer-mismatch');
+  if (bound !== null && bound.authorizedSigner !== action.authorizedSigner) return refuse('signer-mismatch');
+  if (bound !== null) return isOfOpening(session, challenge) ? { ok: true, session } : refuse('already-open');
   if (challenge.expires === undefined || Date.parse(challenge.expires) <= ctx.now) return refuse('payment-expired');
   if (!isSigningKey(base58.decode(action.authorizedSigner))) return refuse('signer-mismatch');
   const found = livemode ? await openOnChain(ctx, session, action) : simulate(session, action);
   if (!found.ok) return found;
   return bindChannel(ctx, session, found, challenge.id);
 }
+
+/**
+ * Was this challenge told before the session had its channel? Channel and signer stand on the chain, and every caller who asks for the
+ * session is told a challenge: only one from before the opening proves its buyer, at whose cost a resource serves.
+ */
+const isOfOpening = ({ expiresAt }: MeteredTerms, { expires }: Challenge): boolean =>
+  expires !== undefined && Date.parse(expires) === expiresAt;
 
 /** The session's own channel from now on, counted by its object. */
 async function bindChannel(
