@@ -13,7 +13,10 @@ export interface ReconciledPage {
  * `npm run admin -- reconcile`: asks page by page until all was compared, and prints what differed, a line of JSON each, and what it comes
  * to. False where something is left for a person, or for another run.
  */
-export async function reconcileAll(look: (body: { since: string; after?: string }) => Promise<ReconciledPage>, since: string): Promise<boolean> {
+export async function reconcileAll(
+  look: (body: { since: string; after?: string }) => Promise<ReconciledPage>,
+  since: string,
+): Promise<boolean> {
   const all = { payments: 0, entitlements: 0, differing: 0, transactions: 0, unknown: 0, failed: 0 };
   for (let after: string | null = '0.'; after !== null; ) {
     const page: ReconciledPage = await look({ since, after });

@@ -11,7 +11,8 @@ import { DevProcess } from './dev-process.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const blocksOf = (language: string) => [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block]) => block!);
+const blocksOf = (language: string) =>
+  [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block]) => block!);
 const blocks = blocksOf('sh');
 
 /** What is not pasted here, by how it begins, and why. */

@@ -99,7 +99,9 @@ export class RunningCopy {
 
   async sell(): Promise<Sold> {
     const owner = { email: 'ada@example.com', password: 'correct horse battery', display_name: 'Ada' };
-    const { token, user_id: merchant } = await this.api.must<{ token: string; user_id: string }>('POST', '/v1/auth/register', { body: owner });
+    const { token, user_id: merchant } = await this.api.must<{ token: string; user_id: string }>('POST', '/v1/auth/register', {
+      body: owner,
+    });
     const { raw_key: key } = await this.api.must<{ raw_key: string }>('POST', '/v1/keys', { credential: token, body: { name: 'shop' } });
     const terms = { price: { asset: 'USDC', amount: '1' }, payout_wallet: this.#state.payout.address, live_mode_confirmed: true };
     const sell = (body: object) =>
@@ -117,7 +119,9 @@ export class RunningCopy {
     const transaction = await sign(buyer, begun.transaction);
     await this.api.must('POST', `/v1/payments/${begun.payment_id}/transaction`, { body: { transaction } });
     const paid = await this.until(() =>
-      this.api.must<{ status: string; tx_signature: string }>('GET', `/v1/payments/${begun.payment_id}`).then((payment) => payment.status === 'CONFIRMED' && payment),
+      this.api
+        .must<{ status: string; tx_signature: string }>('GET', `/v1/payments/${begun.payment_id}`)
+        .then((payment) => payment.status === 'CONFIRMED' && payment),
     );
     return { paymentId: begun.payment_id, txSignature: paid.tx_signature };
   }

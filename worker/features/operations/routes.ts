@@ -60,7 +60,15 @@ const agree = createRoute({
   path: '/v1/operator/reconcile',
   hide: true,
   middleware: guards,
-  request: jsonBody(z.object({ since: z.iso.datetime({ offset: true }), after: z.string().regex(/^\d{1,3}\.[\w-]{0,100}$/).optional() })),
+  request: jsonBody(
+    z.object({
+      since: z.iso.datetime({ offset: true }),
+      after: z
+        .string()
+        .regex(/^\d{1,3}\.[\w-]{0,100}$/)
+        .optional(),
+    }),
+  ),
   responses: { ...ok(facts), ...publicBodyErrors('not_found', 'rate_limited', 'rpc_unavailable') },
 });
 

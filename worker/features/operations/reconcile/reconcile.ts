@@ -49,7 +49,10 @@ type Stage = (place: string) => Promise<Page>;
  */
 export async function reconcile(ctx: Ctx, { since, after }: { since: number; after?: string }): Promise<Reconciled> {
   const stages: Stage[] = [
-    ...shardsOf(ctx).flatMap((shard) => [(place: string) => tellPayments(shard, since, place), (place: string) => compareCopies(shard, place)]),
+    ...shardsOf(ctx).flatMap((shard) => [
+      (place: string) => tellPayments(shard, since, place),
+      (place: string) => compareCopies(shard, place),
+    ]),
     ...ownKeysOf(ctx).map((key) => (place: string) => compareChain(ctx, key, since, place)),
   ];
   const [, stage = '0', from = ''] = /^(\d+)\.(.*)$/.exec(after ?? '') ?? [];
@@ -110,7 +113,12 @@ async function compareCopies(shard: Shard, place: string): Promise<Page> {
     if (said) await commit(shard, { events: [], writes: [overwriteCopy(shard, said, copy.version)], result: null });
   };
   const failed = await tryEach(shard, copies, compare);
-  return { entitlements_compared: copies.length - failed.length, differing, failed, place: copies.length < PAGE_SIZE ? null : copies.at(-1)!.id };
+  return {
+    entitlements_compared: copies.length - failed.length,
+    differing,
+    failed,
+    place: copies.length < PAGE_SIZE ? null : copies.at(-1)!.id,
+  };
 }
 
 async function compareChain(ctx: Ctx, key: string, since: number, place: string): Promise<Page> {

@@ -25,7 +25,9 @@ export const listCopiesAfter = (db: Db, after: EntitlementId, limit: number) =>
 
 /** Of these transactions, those that the database knows: because they paid something, are looked for, or name what they pay by their memo. */
 export async function listKnown(db: Db, listed: { signature: string; nonce: string | null }[]): Promise<Set<string>> {
-  const rows = await db.all<{ signature: string }>(sql`SELECT j.value ->> 'signature' AS signature FROM json_each(${JSON.stringify(listed)}) j
+  const rows = await db.all<{
+    signature: string;
+  }>(sql`SELECT j.value ->> 'signature' AS signature FROM json_each(${JSON.stringify(listed)}) j
     WHERE EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature')
       OR EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')
       OR EXISTS (SELECT 1 FROM payments p WHERE p.nonce = j.value ->> 'nonce')

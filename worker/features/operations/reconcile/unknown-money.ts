@@ -59,7 +59,8 @@ export async function findUnknown(
 }
 
 /** The node prints memos as `[length] text`, several joined by `; `. */
-const nonceOf = ({ memo }: ListedSignature): string | null => /(?:^|; )\[\d+\] svc(?:-refund)?:(\w{1,44})(?=$|; )/.exec(memo ?? '')?.[1] ?? null;
+const nonceOf = ({ memo }: ListedSignature): string | null =>
+  /(?:^|; )\[\d+\] svc(?:-refund)?:(\w{1,44})(?=$|; )/.exec(memo ?? '')?.[1] ?? null;
 
 async function describe(ctx: Ctx, transaction: ChainTransaction): Promise<UnknownMoney[]> {
   const moves = (['USDC', 'SOL'] as const).flatMap((asset) =>
@@ -89,4 +90,3 @@ async function walletOf(ctx: Ctx, asset: Asset, { destination }: TokenTransfer):
   const account = read.kind === 'accounts' ? read.accounts[0] : null;
   return account ? base58.encode(account.data.slice(OWNER.from, OWNER.to)) : destination;
 }
-
