@@ -47,7 +47,9 @@ describe('what the demo wallet reads of a transaction before its person signs', 
     const whole = await transactionOf({ mint: NATIVE_MINT, decimals: 9, merchant: { wallet, ata: wallet, units: 1n, ataExists: true } });
     // The last byte counts the lookup tables, of which there are none: nothing is read of them.
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: whole.length - 2 }), (length) => expect(() => readTransfers(whole.slice(0, length))).toThrow()),
+      fc.property(fc.integer({ min: 0, max: whole.length - 2 }), (length) => {
+        expect(() => readTransfers(whole.slice(0, length))).toThrow();
+      }),
     );
   });
 

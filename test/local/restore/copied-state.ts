@@ -145,12 +145,12 @@ export class RunningCopy {
     const http = new x402HTTPClient(new x402Client().register(DEVNET, new ExactSvmScheme(agent, { rpcUrl: this.#state.chain.url })));
     const payload = await http.createPaymentPayload(http.getPaymentRequiredResponse((name) => refused.headers.get(name)));
     const payment_signature = http.encodePaymentSignatureHeader(payload)['PAYMENT-SIGNATURE'];
-    const settled = await this.api.must<{ transaction: string }>('POST', '/v1/access/x402/settle', {
+    const settled = await this.api.must<{ tx_signature: string }>('POST', '/v1/access/x402/settle', {
       credential: key,
       body: { product_id: apiProductId, payment_signature, consume_units: 1 },
       idempotencyKey: crypto.randomUUID(),
     });
-    return settled.transaction;
+    return settled.tx_signature;
   }
 
   /** Units left by the copy in the database, which lists show. */

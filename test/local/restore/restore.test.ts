@@ -1,5 +1,5 @@
 import type { KeyPairSigner } from '@solana/kit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { CopiedState, type Sold } from './copied-state.ts';
 
 const state = new CopiedState();
@@ -31,11 +31,13 @@ beforeAll(async () => {
   });
   state.mix('old-database', 'database', 'backup');
   state.mix('old-objects', 'objects', 'backup');
-}, 60_000);
+}, 120_000);
 afterAll(() => state.close());
 
-describe('an old database beside newer objects', () => {
-  it('sells and counts on, gives kept answers again, and reconciling names every payment it does not know', async () => {
+describe.concurrent('after a restore', () => {
+  it('an old database beside newer objects sells and counts on, gives kept answers again, and reconciling names every payment it does not know', async ({
+    expect,
+  }) => {
     await state.during('old-database', async (service) => {
       const { status, body } = await service.api.call<{ code: string }>('GET', `/v1/payments/${after.paymentId}`);
       expect([status, body.code]).toEqual([404, 'not_found']);
@@ -55,10 +57,8 @@ describe('an old database beside newer objects', () => {
       expect((await service.consume(sold, buyer, 'use-number-4')).remaining).toBe(6);
     });
   }, 60_000);
-});
 
-describe('old objects beside a newer database', () => {
-  it('hear again, once, of what was paid meanwhile', async () => {
+  it('old objects beside a newer database hear again, once, of what was paid meanwhile', async ({ expect }) => {
     await state.during('old-objects', async (service) => {
       expect((await service.api.must<{ status: string }>('GET', `/v1/payments/${after.paymentId}`)).status).toBe('CONFIRMED');
       const said = await service.reconcile(since);
