@@ -177,6 +177,8 @@ describe('paths and methods', () => {
       '/v1/receipt/{receipt_id}/verify',
       '/v1/access/metered-sessions/{session_id}/authorize',
       '/v1/access/metered-sessions/{session_id}/commits',
+      '/v1/access/native-subscriptions/{authorization_id}/cancel-intent',
+      '/v1/access/native-subscriptions/{authorization_id}/cancel-confirm',
       '/__402/session/deliveries',
       // No part of the contract's list: it is as public as a page, and agents read it in browsers too.
       '/llms.txt',

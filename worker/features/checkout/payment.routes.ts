@@ -108,16 +108,19 @@ export const paymentRoutes = router()
     const { viewer } = c.var;
     const { payment_id: paymentId, tx_signature: txSignature } = c.req.valid('json');
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
-    const payment = await findPayment(ctx, paymentId);
     const present = (confirmation: Confirmation): Answer => ({
       status: 200,
       body: toConfirmResource(ctx, confirmation, viewer ? 'merchant' : 'buyer'),
     });
+    const countUnseen = viewer ? {} : { countUnseen: () => countUnseenSignature(c) };
+    const follow = (payment: Payment) => (isSubscribing(payment) ? followSubscription(ctx, payment, viewer) : null);
+    // A subscription's first period is collected in several steps, so its key is held by a lease: which payment it is must be known before.
+    const keyed = c.req.header('Idempotency-Key') === undefined ? null : await findPayment(ctx, paymentId);
     const answer =
-      payment && isSubscribing(payment)
+      keyed && isSubscribing(keyed)
         ? await answerLeased<Confirmation>(
             c,
-            () => followSubscription(ctx, payment, viewer),
+            () => followSubscription(ctx, keyed, viewer),
             (confirmation) => ({
               ...present(confirmation),
               ...(confirmation.payment.status === 'CONFIRMED' ? {} : { isFinished: false as const }),
@@ -126,14 +129,7 @@ export const paymentRoutes = router()
           )
         : await answerOnce<Confirmation>(
             c,
-            (keep) =>
-              confirmPayment(ctx, {
-                paymentId,
-                txSignature,
-                viewer,
-                keep,
-                ...(viewer ? {} : { countUnseen: () => countUnseenSignature(c) }),
-              }),
+            (keep) => confirmPayment(ctx, { paymentId, txSignature, viewer, keep, follow, ...countUnseen }),
             present,
             { keepMs: MONEY_KEEP_MS },
           );

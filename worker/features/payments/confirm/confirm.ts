@@ -25,6 +25,8 @@ export interface ConfirmPayment {
   countUnseen?(): Promise<void>;
   /** Stores the answer in the batch that confirms. */
   keep?: Keep<Confirmation>;
+  /** Confirms what no transaction of a buyer pays, such as the first period of a subscription; null of every other payment. */
+  follow?(payment: Payment): Promise<Confirmation> | null;
 }
 
 export interface Confirmation {
@@ -39,6 +41,8 @@ export interface Confirmation {
  */
 export async function confirmPayment(shard: Shard, input: ConfirmPayment): Promise<Confirmation> {
   const known = await loadAllowed(shard, input);
+  const followed = input.follow?.(known.payment);
+  if (followed) return followed;
   const ctx = await inMode(shard, known.payment);
   // A repeated confirm is answered from what is stored, even while the node is down.
   if (isReplay(known.payment, input)) {
