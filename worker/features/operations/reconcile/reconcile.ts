@@ -3,13 +3,13 @@ import type { EntitlementId, PaymentId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { copyProblem } from '#features/audit/entitlements.ts';
 import { retellPayment } from '#features/entitlements/credit-payments.ts';
-import { readEntitlement, toSnapshot } from '#features/entitlements/entitlement.ts';
-import { listPaid, overwriteCopy } from '#features/entitlements/store.ts';
+import { mendCopy, readEntitlement, toSnapshot } from '#features/entitlements/entitlement.ts';
+import { listPaid } from '#features/entitlements/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { commit, forEach } from '#platform/db/commit.ts';
+import { forEach } from '#platform/db/commit.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import { listConfirmedAfter, listCopiesAfter } from './store.ts';
-import { findUnknown, ownKeysOf, type UnknownMoney } from './unknown-money.ts';
+import { findUnknown, keysOnChain, type UnknownMoney } from './unknown-money.ts';
 
 /** An entitlement whose copy in the database was not what its object says. */
 interface Differing {
@@ -53,7 +53,7 @@ export async function reconcile(ctx: Ctx, { since, after }: { since: number; aft
       (place: string) => tellPayments(shard, since, place),
       (place: string) => compareCopies(shard, place),
     ]),
-    ...ownKeysOf(ctx).map((key) => (place: string) => compareChain(ctx, key, since, place)),
+    ...keysOnChain(ctx).map((key) => (place: string) => compareChain(ctx, key, since, place)),
   ];
   const [, stage = '0', from = ''] = /^(\d+)\.(.*)$/.exec(after ?? '') ?? [];
   const at = Number(stage);
@@ -110,7 +110,7 @@ async function compareCopies(shard: Shard, place: string): Promise<Page> {
       copy: { remaining: copy.remaining, version: copy.version },
       object: { remaining: said?.remaining ?? null, version: said?.version ?? 0 },
     });
-    if (said) await commit(shard, { events: [], writes: [overwriteCopy(shard, said, copy.version)], result: null });
+    if (said) await mendCopy(shard, said, copy.version);
   };
   const failed = await tryEach(shard, copies, compare);
   return {

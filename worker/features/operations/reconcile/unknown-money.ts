@@ -16,7 +16,7 @@ const GROUP_MAX = 20;
 const OWNER = { from: 32, to: 64 };
 
 /** The keys of ours that every payment names: checkouts by their reference, what agents pay by who pays the network's fee. */
-export const ownKeysOf = ({ config }: Ctx): string[] => [
+export const keysOnChain = ({ config }: Ctx): string[] => [
   config.SERVICE_REFERENCE,
   ...(config.FEE_PAYER_KEYS === undefined ? [] : feePayersOf(config).addresses),
 ];
