@@ -1,8 +1,8 @@
 import { base58 } from '#core/encoding.ts';
 import { type Asset, formatAmount } from '#core/money.ts';
 import { isoOrNull, SECOND } from '#core/time.ts';
-import { feePayersOf } from '#platform/chain/fee-payer.ts';
-import type { Ctx } from '#platform/context.ts';
+import { feePayersOf, pullersOf } from '#platform/chain/fee-payer.ts';
+import { type Ctx, hasSubscriptions, hasX402 } from '#platform/context.ts';
 import { findAnywhere, shardsOf } from '#platform/db/directory.ts';
 import { mintOf } from '#solana/assets.ts';
 import type { ListedSignature } from '#solana/signature-list.ts';
@@ -15,10 +15,11 @@ const GROUP_MAX = 20;
 /** Where a token account names its owner. */
 const OWNER = { from: 32, to: 64 };
 
-/** The keys of ours that every payment names: checkouts by their reference, what agents pay by who pays the network's fee. */
+/** The keys of ours that payments name: checkouts by their reference, what agents pay and what renews itself by who sends it. */
 export const keysOnChain = ({ config }: Ctx): string[] => [
   config.SERVICE_REFERENCE,
-  ...(config.FEE_PAYER_KEYS === undefined ? [] : feePayersOf(config).addresses),
+  ...(hasX402(config) ? feePayersOf(config).addresses : []),
+  ...(hasSubscriptions(config) ? pullersOf(config).addresses : []),
 ];
 
 /** Money on the chain that names this service, and that no row of any database tells of. */
