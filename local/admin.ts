@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setUpBilling } from './billing-setup.ts';
+import { type ReconciledPage, reconcileAll } from './reconcile.ts';
 
 /** `npm run admin -- …`: what only the operator of the service may see and do. */
 const USAGE = `npm run admin -- suspend|resume|staff|unstaff <e-mail or user id>
@@ -12,6 +13,7 @@ const USAGE = `npm run admin -- suspend|resume|staff|unstaff <e-mail or user id>
        npm run admin -- recheck <payment_id> <transaction>     looks at the chain again, as the buyer's page would
        npm run admin -- totals                                 accounts by status, and live sales in base units
        npm run admin -- dead-letters [all | <id> …]            lists what failed every time, or sends it again
+       npm run admin -- reconcile <moment, as 2026-11-22T10:00:00Z>   after a restore to that moment: objects, copies and chain agree again
        npm run admin -- billing:setup --url <BASE_URL>, with PROCESSOR_API_KEY in the environment
        with [--url http://127.0.0.1:8787] [--state .local]`;
 
@@ -85,8 +87,15 @@ const ACTIONS: Record<string, Action> = {
       : { method: 'POST', path: '/v1/operator/dead-letters', body: { ids: ids[0] === 'all' ? 'all' : ids }, said: lines },
 };
 
+/** The moment that a database or objects were set back to; null where another action is meant. */
+function readMoment([action, moment]: string[]): string | null {
+  if (action !== 'reconcile') return null;
+  if (moment === undefined || Number.isNaN(Date.parse(moment))) throw new Error(`A moment, please.\nUsage: ${USAGE}`);
+  return new Date(moment).toISOString();
+}
+
 interface Order {
-  call: Call;
+  call: Call | { since: string };
   url: string;
   stateDir: string;
 }
@@ -95,7 +104,8 @@ function readOrder(args: string[]): Order {
   const options = { url: { type: 'string' }, state: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const [action = '', ...words] = positionals;
-  const call = Object.hasOwn(ACTIONS, action) ? ACTIONS[action]!(words) : null;
+  const since = readMoment(positionals);
+  const call = since !== null ? { since } : Object.hasOwn(ACTIONS, action) ? ACTIONS[action]!(words) : null;
   if (!call) throw new Error(`An action and what it is for, please.\nUsage: ${USAGE}`);
   const stateDir = resolve(values.state ?? (process.env.STATE_DIR || '.local'));
   return { call, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
@@ -114,15 +124,26 @@ async function main(): Promise<void> {
   const [first, ...rest] = process.argv.slice(2);
   if (first === 'billing:setup') return setUpBilling(rest, process.env);
   const { call, url, stateDir } = readOrder(process.argv.slice(2));
-  const response = await fetch(new URL(call.path, url), {
-    method: call.method,
-    headers: { 'Content-Type': 'application/json', 'X-Svc-Operator-Secret': readSecret(stateDir) },
-    ...(call.body ? { body: JSON.stringify(call.body) } : {}),
+  const secret = readSecret(stateDir);
+  if ('since' in call) {
+    const look = (body: object) => ask<ReconciledPage>(url, secret, { method: 'POST', path: '/v1/operator/reconcile', body });
+    if (!(await reconcileAll(look, call.since))) process.exitCode = 1;
+    return;
+  }
+  const answer = await ask<never>(url, secret, call);
+  console.log(call.said ? call.said(answer) : JSON.stringify(answer, null, 2));
+}
+
+async function ask<T>(url: string, secret: string, { method, path, body }: Call): Promise<T> {
+  const response = await fetch(new URL(path, url), {
+    method,
+    headers: { 'Content-Type': 'application/json', 'X-Svc-Operator-Secret': secret },
+    ...(body ? { body: JSON.stringify(body) } : {}),
   });
   const answer = (await response.json()) as { code?: string; detail?: unknown };
   if (response.status === 404) throw new Error('There is no such thing, or the service does not know this OPERATOR_SECRET.');
   if (!response.ok) throw new Error(`${response.status} ${answer.code}: ${JSON.stringify(answer.detail)}`);
-  console.log(call.said ? call.said(answer as never) : JSON.stringify(answer, null, 2));
+  return answer as T;
 }
 
 main().catch((error: unknown) => {

@@ -1,18 +1,22 @@
 /**
- * `npm run pay -- <checkout page>`: pays as a buyer would, from a new wallet with play money of the local chain, so that a whole sale can be
- * seen without a browser. Only where `npm run dev` runs: the chain has to be on this machine.
+ * `npm run pay -- <checkout page, or a route that answers 402>`: pays as a buyer or an agent would, from a new wallet with play money of the
+ * local chain, so that a whole sale can be seen without a browser. Only where `npm run dev` runs: the chain has to be on this machine.
  * @module
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { ExactSvmScheme } from '@x402/svm';
 import { Api } from './api.ts';
 import { sign, WalletChain } from './demo/wallet.ts';
 import { Refusal } from './options.ts';
 
-const USAGE = 'npm run pay -- <address of a checkout page> [--chain http://127.0.0.1:8899]';
+const USAGE = 'npm run pay -- <address of a checkout page, or of a route that agents pay for> [--chain http://127.0.0.1:8899]';
 const PLAY_MONEY_UNITS = 1_000_000_000_000n;
 const PATIENCE_MS = 30_000;
+/** The network that the local chain presents itself as. */
+const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 
 interface Payment {
   payment_id: string;
@@ -20,13 +24,28 @@ interface Payment {
   receipt_id?: string;
 }
 
-function readOrder(args: string[]): { page: URL; chainUrl: string } {
+function readOrder(args: string[]): { address: URL; chainUrl: string } {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { chain: { type: 'string' } } });
-  const page = positionals.length === 1 && URL.canParse(positionals[0]!) ? new URL(positionals[0]!) : null;
+  const address = positionals.length === 1 && URL.canParse(positionals[0]!) ? new URL(positionals[0]!) : null;
   const chain = new URL(values.chain ?? `http://127.0.0.1:${process.env.CHAIN_PORT || 8899}`);
-  if (!page || !/^\/p\/[a-z0-9-]+$/.test(page.pathname)) throw new Refusal(`Say which page.\nUsage: ${USAGE}`);
+  if (!address) throw new Refusal(`Say which page.\nUsage: ${USAGE}`);
   if (chain.hostname !== '127.0.0.1') throw new Refusal('Play money is on a chain of this machine alone.');
-  return { page, chainUrl: chain.origin };
+  return { address, chainUrl: chain.origin };
+}
+
+const isCheckout = ({ pathname }: URL): boolean => /^\/p\/[a-z0-9-]+$/.test(pathname);
+
+/** As an agent does it: the route is called, its challenge paid by the public client, and the route called again. */
+async function payForCall(route: URL, chainUrl: string): Promise<void> {
+  const agent = await new WalletChain(chainUrl).newBuyer(PLAY_MONEY_UNITS);
+  const client = new x402Client().register(DEVNET, new ExactSvmScheme(agent, { rpcUrl: chainUrl }));
+  const bare = await fetch(route);
+  await bare.body?.cancel();
+  console.log(`${bare.status} for who pays nothing`);
+  if (bare.status !== 402) throw new Refusal('This is neither a checkout page nor a route that asks to be paid.');
+  const answer = await wrapFetchWithPayment(fetch, client)(route);
+  console.log(`${answer.status} for ${agent.address}, who paid: ${await answer.text()}`);
+  if (!answer.ok) process.exitCode = 1;
 }
 
 async function pay(page: URL, chainUrl: string): Promise<void> {
@@ -54,8 +73,8 @@ async function pay(page: URL, chainUrl: string): Promise<void> {
 }
 
 try {
-  const { page, chainUrl } = readOrder(process.argv.slice(2));
-  await pay(page, chainUrl);
+  const { address, chainUrl } = readOrder(process.argv.slice(2));
+  await (isCheckout(address) ? pay : payForCall)(address, chainUrl);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -636,7 +636,7 @@ export interface paths {
     put?: never;
     /**
      * Create a product
-     * @description Create a product with a hosted checkout.
+     * @description Create a product with a hosted checkout. `POST /v1/access/products` makes the same kind of product, for programs: it wants an `Idempotency-Key`.
      */
     post: operations['createProduct'];
     delete?: never;
@@ -1470,7 +1470,7 @@ export interface paths {
     };
     /**
      * List events for integrations
-     * @description `limit` is another name for `per_page`; both at once is 422.
+     * @description The same events as those of `GET /v1/webhooks/events`, for platforms that ask with `limit`: another name for `per_page`; both at once is 422.
      */
     get: operations['listIntegrationEvents'];
     put?: never;
@@ -2662,7 +2662,7 @@ export interface paths {
     };
     /**
      * Get health
-     * @description Whether the service is well, and how what it depends on is.
+     * @description Whether the service is well, and how what it depends on is. `/health` and `/v1/health` answer the same.
      */
     get: operations['getHealth'];
     put?: never;
@@ -2682,7 +2682,7 @@ export interface paths {
     };
     /**
      * Get health
-     * @description Whether the service is well, and how what it depends on is.
+     * @description Whether the service is well, and how what it depends on is. `/health` and `/v1/health` answer the same.
      */
     get: operations['getHealthV1'];
     put?: never;
@@ -4505,7 +4505,7 @@ export interface components {
       access_period_days: number | null;
       /** @description How many units a purchase gives; null: without a limit. Of an `api` product 1 by default, else null. To sell 30 days of an API, send null. */
       usage_units: number | null;
-      /** @description What a unit is called on the checkout page, such as `request`. */
+      /** @description What units are called on the checkout page, as it stands behind their number: `requests`. */
       unit_name?: string;
       /** @description Whether a buyer first has to say who they are on Telegram or Discord. */
       requires_identity: ('telegram' | 'discord') | null;
@@ -4580,7 +4580,7 @@ export interface components {
       access_period_days: number | null;
       /** @description How many units a purchase gives; null: without a limit. Of an `api` product 1 by default, else null. To sell 30 days of an API, send null. */
       usage_units: number | null;
-      /** @description What a unit is called on the checkout page, such as `request`. */
+      /** @description What units are called on the checkout page, as it stands behind their number: `requests`. */
       unit_name?: string;
       /** @description The Solana wallet that is paid. Without one the rail setting’s or the account’s counts; without any, nothing can be sold. Put your own in the place of an example’s. */
       payout_wallet?: string;
@@ -4677,7 +4677,7 @@ export interface components {
       access_period_days?: number | null;
       /** @description How many units a purchase gives; null: without a limit. Of an `api` product 1 by default, else null. To sell 30 days of an API, send null. */
       usage_units?: number | null;
-      /** @description What a unit is called on the checkout page, such as `request`. */
+      /** @description What units are called on the checkout page, as it stands behind their number: `requests`. */
       unit_name?: string;
       /** @description The Solana wallet that is paid. Without one the rail setting’s or the account’s counts; without any, nothing can be sold. Put your own in the place of an example’s. */
       payout_wallet?: string;
@@ -4760,7 +4760,7 @@ export interface components {
       access_period_days?: number | null;
       /** @description How many units a purchase gives; null: without a limit. Of an `api` product 1 by default, else null. To sell 30 days of an API, send null. */
       usage_units?: number | null;
-      /** @description What a unit is called on the checkout page, such as `request`. */
+      /** @description What units are called on the checkout page, as it stands behind their number: `requests`. */
       unit_name?: string | null;
       /** @description The Solana wallet that is paid. Without one the rail setting’s or the account’s counts; without any, nothing can be sold. Put your own in the place of an example’s. */
       payout_wallet?: string | null;

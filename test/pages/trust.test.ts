@@ -77,15 +77,27 @@ describe('every buyer', () => {
     ['pt-BR', '1.234,50', 'Escolha como pagar'],
     ['ja', '1,234.50', 'お支払い方法を選んでください'],
   ])('is spoken to in %s', async (locale, amount, title) => {
-    const { page, offences, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(1n) }], { locale });
+    const signer = await shop.chain.newBuyer(2000n * USDC);
+    const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }], { locale });
+    await page.goto(shop.urlOf(product, '?locale=fr'));
+    await page.getByRole('heading', { name: 'Choisissez comment payer' }).waitFor();
     await page.goto(shop.urlOf(product));
     await page.getByRole('heading', { name: title }).waitFor();
     expect(await page.locator('.offer .amount').innerText()).toContain(amount);
     expect(await page.evaluate('document.documentElement.lang')).toBe(locale);
     expect(await violationsOf(page)).toEqual([]);
     await shoot(`17-language-${locale}`);
-    await page.goto(shop.urlOf(product, '?locale=fr'));
-    await page.getByRole('heading', { name: 'Choisissez comment payer' }).waitFor();
+    // The payment by an app, then by the wallet of the browser, to its end.
+    await page.locator('.way').last().getByRole('button').first().click();
+    await page.getByRole('timer').waitFor();
+    await page.locator('.by-hand summary').click();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.locator('button.wallet').click();
+    await page.locator('.step-confirmed').waitFor({ timeout: 30_000 });
+    expect(await page.locator('.panel').innerText()).toContain(amount);
+    expect(await page.locator('main').innerText()).not.toMatch(/[{}]|undefined/);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot(`17-paid-${locale}`);
     expect(offences).toEqual([]);
     await close();
   });
@@ -255,6 +267,9 @@ describe('every buyer', () => {
     const pay = () => page.getByRole('button', { name: 'Pay with Demo wallet' }).click();
     await pay();
     await asked.waitFor();
+    // What it is about to sign, read from the transaction: how much, and to which wallet.
+    expect(await asked.innerText()).toContain('0.50\u00a0USDC');
+    expect(await asked.innerText()).toContain(shop.wallet);
     expect(await violationsOf(page)).toEqual([]);
     await shoot('21-demo-asks');
     await asked.getByRole('button', { name: 'Decline' }).click();

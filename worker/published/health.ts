@@ -44,7 +44,7 @@ const route = (path: '/health' | '/v1/health', operationId: string) =>
     operationId,
     tags: ['System'],
     summary: 'Get health',
-    description: 'Whether the service is well, and how what it depends on is.',
+    description: 'Whether the service is well, and how what it depends on is. `/health` and `/v1/health` answer the same.',
     request: {
       query: z.object({
         strict: z

@@ -29,7 +29,16 @@ describe('/p/{slug}', () => {
     const { status, html } = await get(`/p/${product.slug}`);
     expect(status).toBe(200);
     const text = html.replace(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>|<\/?span[^>]*>/g, '').replace(/<[^>]+>/g, ' ');
-    for (const words of ['Weather API', '5.00', 'USDC', '1,000 × calls', 'Ada’s weather', merchant.wallet.address, 'Solana devnet'])
+    for (const words of [
+      'Weather API',
+      '5.00',
+      'USDC',
+      '1,000 calls',
+      'About $5.00',
+      'Ada’s weather',
+      merchant.wallet.address,
+      'Solana devnet',
+    ])
       expect(text).toContain(words);
   });
 

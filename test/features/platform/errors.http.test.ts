@@ -133,7 +133,14 @@ describe('paths and methods', () => {
   });
 
   it('hides from strangers that there are routes of the operator, and letters of a local machine', async () => {
-    const hidden = ['/v1/operator/accounts', '/v1/operator/switches', '/v1/operator/bounces', '/v1/operator/metrics', '/dev/mail'];
+    const hidden = [
+      '/v1/operator/accounts',
+      '/v1/operator/switches',
+      '/v1/operator/bounces',
+      '/v1/operator/reconcile',
+      '/v1/operator/metrics',
+      '/dev/mail',
+    ];
     for (const path of hidden)
       for (const method of ['GET', 'POST', 'DELETE']) {
         const { status, body } = await w.call(method, path, method === 'POST' ? { body: {} } : {});

@@ -156,7 +156,7 @@ describe('a field that a route does not know', () => {
 
   it('is refused on the routes of the operator too', async () => {
     const headers = { 'X-Svc-Operator-Secret': 'the secret of an operator in a test' };
-    for (const path of ['accounts', 'switches']) {
+    for (const path of ['accounts', 'switches', 'reconcile']) {
       const { status, body } = await w.call('POST', `/v1/operator/${path}`, { headers, body: { unheard: 1 } });
       expect([path, status, strays(body.detail)]).toEqual([path, 422, [{ loc: ['body', 'unheard'], ctx: {} }]]);
     }

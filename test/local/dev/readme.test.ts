@@ -1,19 +1,26 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Api } from '../../../local/api.ts';
+import { callChain } from '../../../local/chain/client.ts';
 import { DevProcess } from './dev-process.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const blocks = [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block!);
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const blocksOf = (language: string) =>
+  [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block]) => block!);
+const blocks = blocksOf('sh');
 
 /** What is not pasted here, by how it begins, and why. */
 const ASIDE: Record<string, string> = {
   'npm ci': 'installs; the demo has a run of its own in the pipeline',
   'npm test': 'this is it',
   'npm run dev': 'is running',
+  '# TX_SIGNATURE': 'takes the signature of a wallet of your own',
   'curl -s $BASE/v1/integrations/connectors': 'takes the secret of a connector of your own',
   'npx wrangler': 'takes an account at the platform',
   'OPERATOR_SECRET=…': 'takes a deployment',
@@ -69,12 +76,143 @@ it('each block that needs nothing but this machine runs as it stands, one after 
   expect(pasted.length).toBeGreaterThanOrEqual(3);
   // Only the port of this run is another one. What a block writes goes into a folder of this test.
   const script = pasted.join('\n').replace('http://127.0.0.1:8787', baseUrl);
-  for (const name of ['package.json', 'local', 'node_modules', 'worker']) symlinkSync(join(ROOT, name), join(home, name));
-  const env = { ...process.env, CHAIN_PORT: new URL(rpcUrl).port };
+  for (const name of ['package.json', 'local', 'node_modules', 'sdk', 'worker']) symlinkSync(join(ROOT, name), join(home, name));
+  const env = { ...process.env, CHAIN_PORT: new URL(rpcUrl).port, SHOP_PORT: '0' };
   const { stdout } = await promisify(execFile)('bash', ['-e', '-o', 'pipefail', '-c', script], { cwd: home, env });
   expect(stdout).toMatch(/^CONFIRMED: http/m);
   expect(stdout).toMatch(/^CONFIRMED$/m);
   expect(stdout).toMatch(/\/p\/weather-api[\w-]*\?handoff=/);
+  // The route that an agent pays for.
+  expect(stdout).toMatch(/402 for who pays nothing\n200 for \w+, who paid: \{"sky":"clear"\}$/m);
   // The last call of an agent's setup: its plan is not paid, and the answer says so.
   expect(stdout).toContain('next_actions');
 }, 120_000);
+
+/** What stands around a piece of code in a program of yours, and what it is to print at the end. */
+interface Around {
+  before: string;
+  after: string;
+  prints: string;
+}
+
+describe('each piece of code, in a program that has what it names', () => {
+  const PAYOUT = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
+  const code = [...blocksOf('ts'), ...blocksOf('js')];
+  let shop: { key: string; product: string };
+  /** A delivery as a merchant's server gets it. */
+  let delivery: { rawBody: string; headers: IncomingHttpHeaders; secret: string };
+
+  beforeAll(async () => {
+    const api = new Api(baseUrl);
+    const owner = { email: 'code@example.com', password: 'correct horse', display_name: 'Code' };
+    const { token } = await api.must<{ token: string }>('POST', '/v1/auth/register', { body: owner });
+    const { raw_key: key } = await api.must<{ raw_key: string }>('POST', '/v1/keys', { credential: token, body: { name: 'code' } });
+    // The wallet that is paid has an account for USDC.
+    await callChain(rpcUrl, 'local_fundUsdc', [PAYOUT, '1']);
+    const body = { name: 'Forecast', price: { asset: 'USDC', amount: '0.01' }, payout_wallet: PAYOUT, live_mode_confirmed: true };
+    const { product_id: product } = await api.must<{ product_id: string }>('POST', '/v1/products', { credential: key, body });
+    shop = { key, product };
+    delivery = await receive(api, key);
+  }, 60_000);
+
+  async function receive(api: Api, credential: string): Promise<typeof delivery> {
+    const arrived = Promise.withResolvers<{ rawBody: string; headers: IncomingHttpHeaders }>();
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      response.end();
+      arrived.resolve({ rawBody: Buffer.concat(chunks).toString(), headers: request.headers });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const body = { url: `http://127.0.0.1:${port}/hooks`, event_types: ['payment.*'] };
+    const made = await api.must<{ endpoint_id: string; secret: string }>('POST', '/v1/webhooks/endpoints', { credential, body });
+    await api.must('POST', `/v1/webhooks/endpoints/${made.endpoint_id}/test`, { credential, body: {} });
+    const got = await arrived.promise;
+    server.close();
+    return { ...got, secret: made.secret };
+  }
+
+  const WALLET = `import { generateKeyPairSigner } from '@solana/kit';
+    import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+    const wallet = await generateKeyPairSigner();
+    for (const [method, units] of [['local_fundUsdc', '100000000'], ['local_fundSol', '1000000000']])
+      await globalThis.fetch(process.env.RPC_URL, { method: 'POST', headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [wallet.address, units] }) });
+    const BASE = process.env.BASE;
+    const rpcUrl = process.env.RPC_URL;
+  `;
+  /** By what names each piece of code and no other. */
+  const AROUND: Record<string, () => Around> = {
+    'protect({ client': () => ({
+      before: "import { Hono } from 'hono';\nconst app = new Hono();\nconst forecast = () => ({ sky: 'clear' });",
+      after: "console.log((await app.request('/forecast')).status);",
+      prints: '402',
+    }),
+    constructEvent: () => ({
+      before: `import Stripe from 'stripe';\nimport { Webhook } from 'standardwebhooks';
+        const { rawBody, headers, secret } = ${JSON.stringify(delivery)};`,
+      after: "console.log('both verify');",
+      prints: 'both verify',
+    }),
+    setSpendControls: () => ({
+      before: `${WALLET} import { ExactSvmScheme } from '@x402/svm';
+        const real = globalThis.fetch;
+        let status;
+        globalThis.fetch = async (input, init) => {
+          const answer = await real(input, init);
+          if ((input.url ?? String(input)).includes('/activate/')) status = answer.status;
+          return answer;
+        };`,
+      after: 'console.log(status);',
+      prints: '200',
+    }),
+    HTTPFacilitatorClient: () => ({
+      before: `${WALLET} import { Hono } from 'hono';
+        import { HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server';
+        import { paymentMiddleware } from '@x402/hono';
+        import { ExactSvmScheme } from '@x402/svm/exact/server';
+        import { ExactSvmScheme as Pays } from '@x402/svm';
+        const app = new Hono();`,
+      after: `app.get('/forecast', (c) => c.json({ sky: 'clear' }));
+        const ask = wrapFetchWithPayment(async (input, init) => app.request(new Request(input, init)),
+          new x402Client().register(network, new Pays(wallet, { rpcUrl })));
+        const answer = await ask('http://shop.example/forecast');
+        console.log(answer.status, (await answer.json()).sky);`,
+      prints: '200 clear',
+    }),
+  };
+  /** Run elsewhere, with a service of its own. */
+  const ELSEWHERE = { createSessionFetch: 'test/clients/metered-session.test.ts' };
+
+  it('is there, and no other', () => {
+    const names = [...Object.keys(AROUND), ...Object.keys(ELSEWHERE)];
+    for (const piece of code) expect([piece, names.filter((name) => piece.includes(name)).length]).toEqual([piece, 1]);
+    expect(code).toHaveLength(names.length);
+  });
+
+  it.each(Object.keys(AROUND))('runs: %s', async (name) => {
+    const piece = code.find((one) => one.includes(name))!;
+    const { before, after, prints } = AROUND[name]!();
+    const own = piece
+      .replaceAll("'@svc/sdk'", JSON.stringify(join(ROOT, 'sdk/src/index.ts')))
+      .replaceAll("'@svc/sdk/hono'", JSON.stringify(join(ROOT, 'sdk/src/hono.ts')))
+      .replaceAll('https://pay.example.com', baseUrl)
+      .replaceAll('<product_id>', shop.product)
+      .replaceAll('<your payout wallet>', PAYOUT);
+    const file = join(home, `${name.replace(/\W/g, '')}.mjs`);
+    writeFileSync(file, `${before}\n${own}\n${after}\n`);
+    // Of the setup that the blocks before have begun.
+    const setup = JSON.parse(readFileSync(join(home, 'setup.json'), 'utf8')) as { setup_intent_id: string; setup_secret: string };
+    const env = {
+      ...process.env,
+      BASE: baseUrl,
+      RPC_URL: rpcUrl,
+      SVC_KEY: shop.key,
+      ID: setup.setup_intent_id,
+      SECRET: setup.setup_secret,
+    };
+    const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', file], { cwd: home, env });
+    expect(stdout.trim()).toBe(prints);
+  });
+});

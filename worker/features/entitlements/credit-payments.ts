@@ -109,6 +109,10 @@ async function hintFinal(ctx: Ctx, payments: Paid[]): Promise<void> {
   );
 }
 
+/** Tells its buyer's object of a confirmed payment once more, as it stands by now: harmless where the object knows it. */
+export const retellPayment = (ctx: Ctx, payment: Read): Promise<unknown> =>
+  payment.orphanedAt === null && payment.accessRevokedAt === null ? creditPayment(ctx, payment) : revokePayment(ctx, payment);
+
 /** A payment as it was read: a call that is held up is told from a later one by its version. */
 type Read = Paid & { version: number; orphanedAt: number | null; accessRevokedAt: number | null };
 

@@ -16,7 +16,7 @@ import {
   projectedOf,
 } from '#rules/entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
-import { projectionWrites } from './store.ts';
+import { overwriteCopy, projectionWrites } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
@@ -113,6 +113,10 @@ export async function refundConsumption(ctx: Scope, request: IdempotentRequest, 
   if (answer.reason === 'not_found') throw new ApiError('not_found');
   throw new ApiError('state_conflict', { detail: 'This consumption was refunded before.', meta: { reason: 'refunded' } });
 }
+
+/** Writes down what an object says in the place of a copy that is not what it says, be it newer: unless another came in between. */
+export const mendCopy = (ctx: Shard, said: EntitlementSnapshot, readVersion: number): Promise<null> =>
+  commit(ctx, { events: [], writes: [overwriteCopy(ctx, said, readVersion)], result: null });
 
 /**
  * Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late.

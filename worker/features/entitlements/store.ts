@@ -1,4 +1,4 @@
-import { inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { AccountId, EntitlementId, PaymentId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { EventRow, Write } from '#platform/db/commit.ts';
@@ -31,8 +31,27 @@ export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedA
 
 /** An older copy never overwrites a newer one. */
 export function projectionWrites({ db }: Shard, snapshot: EntitlementSnapshot, rows: EventRow[]): Write[] {
+  const row = toCopy(snapshot);
+  return [
+    // The same event may come twice: UNIQUE(subject, version) keeps the first.
+    ...rows.map((event) => db.insert(events).values(event).onConflictDoNothing()),
+    db
+      .insert(entitlements)
+      .values(row)
+      .onConflictDoUpdate({ target: entitlements.id, set: row, setWhere: sql`${entitlements.version} < excluded.version` }),
+  ];
+}
+
+/** Puts what the object says in the place of the copy that was read, a newer one too: unless another came in between. */
+export const overwriteCopy = ({ db }: Shard, snapshot: EntitlementSnapshot, readVersion: number): Write =>
+  db
+    .update(entitlements)
+    .set(toCopy(snapshot))
+    .where(and(eq(entitlements.id, snapshot.entitlementId as EntitlementId), eq(entitlements.version, readVersion)));
+
+function toCopy(snapshot: EntitlementSnapshot): typeof entitlements.$inferInsert {
   const { customer } = snapshot;
-  const row = {
+  return {
     id: snapshot.entitlementId as EntitlementId,
     merchantId: snapshot.merchantId as AccountId,
     livemode: snapshot.livemode,
@@ -47,14 +66,6 @@ export function projectionWrites({ db }: Shard, snapshot: EntitlementSnapshot, r
     version: snapshot.version,
     updatedAt: snapshot.updatedAt,
   };
-  return [
-    // The same event may come twice: UNIQUE(subject, version) keeps the first.
-    ...rows.map((event) => db.insert(events).values(event).onConflictDoNothing()),
-    db
-      .insert(entitlements)
-      .values(row)
-      .onConflictDoUpdate({ target: entitlements.id, set: row, setWhere: sql`${entitlements.version} < excluded.version` }),
-  ];
 }
 
 export interface EntitlementFilter {

@@ -5,6 +5,7 @@ import { jsonBody, ok, router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { readDeadLetters, resendDeadLetters } from './dead-letters.ts';
 import { lookAtAccounts, lookAtPayment, lookAtTotals } from './look.ts';
+import { reconcile } from './reconcile/reconcile.ts';
 
 const guards = [publicBucket('operator'), operatorOnly];
 const refusals = publicBodyErrors('not_found', 'rate_limited');
@@ -54,10 +55,31 @@ const resend = createRoute({
   responses: { ...ok(list), ...refusals },
 });
 
+const agree = createRoute({
+  method: 'post',
+  path: '/v1/operator/reconcile',
+  hide: true,
+  middleware: guards,
+  request: jsonBody(
+    z.object({
+      since: z.iso.datetime({ offset: true }),
+      after: z
+        .string()
+        .regex(/^\d{1,3}\.[\w-]{0,100}$/)
+        .optional(),
+    }),
+  ),
+  responses: { ...ok(facts), ...publicBodyErrors('not_found', 'rate_limited', 'rpc_unavailable') },
+});
+
 /** What `npm run admin` looks at; nothing of it is in the document. */
 export const operationRoutes = router()
   .openapi(accounts, async (c) => c.json({ items: await lookAtAccounts(c.var.ctx, c.req.valid('query')) }, 200))
   .openapi(payment, async (c) => c.json(await lookAtPayment(c.var.ctx, c.req.valid('param').payment), 200))
   .openapi(totals, async (c) => c.json(await lookAtTotals(c.var.ctx), 200))
   .openapi(deadLetters, async (c) => c.json({ items: await readDeadLetters(c.var.ctx) }, 200))
-  .openapi(resend, async (c) => c.json({ items: await resendDeadLetters(c.var.ctx, c.req.valid('json').ids) }, 200));
+  .openapi(resend, async (c) => c.json({ items: await resendDeadLetters(c.var.ctx, c.req.valid('json').ids) }, 200))
+  .openapi(agree, async (c) => {
+    const { since, after } = c.req.valid('json');
+    return c.json({ ...(await reconcile(c.var.ctx, { since: Date.parse(since), ...(after === undefined ? {} : { after }) })) }, 200);
+  });

@@ -22,7 +22,9 @@ const create = createRoute({
   operationId: 'createProduct',
   tags,
   summary: 'Create a product',
-  description: 'Create a product with a hosted checkout.',
+  description:
+    'Create a product with a hosted checkout. `POST /v1/access/products` makes the same kind of product, for programs: it wants an ' +
+    '`Idempotency-Key`.',
   ...writeRoute,
   request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(CreateProductRequest) },
   responses: {

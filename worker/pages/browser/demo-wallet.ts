@@ -7,10 +7,11 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import type { Dictionary } from '../locales/en.ts';
-import { sayIn } from '../parts/text.ts';
+import { formatMoney, type Say, sayIn } from '../parts/text.ts';
 import type { WalletTerms } from '../parts/wallet-choice.ts';
-import { toBase58 } from './bytes.ts';
+import { fromBase64, toBase58 } from './bytes.ts';
 import { keptIn, readFacts, registerOwnWallet } from './own-wallet.ts';
+import { decimalOf, readTransfers, type TransferAsked } from './read-transfers.ts';
 import { newRejection, openWalletDialog } from './wallet-dialog.ts';
 import { OWN_WALLET_NAMES } from './wallets.ts';
 
@@ -26,14 +27,44 @@ const readSeed = (): Uint8Array => {
   return Uint8Array.from(JSON.parse(keptIn('svc:demo-wallet', make)) as number[]);
 };
 
+async function askNode<T>(rpcUrl: string, method: string, params: unknown[]): Promise<T> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const response = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  return ((await response.json()) as { result: T }).result;
+}
+
 async function fundAccount(rpcUrl: string, address: string): Promise<void> {
-  for (const [method, amount] of [
-    ['local_fundSol', '1000000000'],
-    ['local_fundUsdc', '1000000000'],
-  ]) {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [address, amount] });
-    await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-  }
+  await askNode(rpcUrl, 'local_fundSol', [address, '1000000000']);
+  await askNode(rpcUrl, 'local_fundUsdc', [address, '1000000000']);
+}
+
+/** Test USDC on devnet, which the local chain presents itself as. */
+const USDC_MINT = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+/** Where the owner stands in a token account. */
+const OWNER_AT = 32;
+
+/** Whose wallet is paid, which of a token account only the chain can tell; the account itself where it is not open yet. */
+async function payeeOf(rpcUrl: string, { mint, owner, destination }: TransferAsked): Promise<string> {
+  if (mint === null || owner !== null) return owner ?? destination;
+  const { value } = await askNode<{ value: { data: [string, string] } | null }>(rpcUrl, 'getAccountInfo', [
+    destination,
+    { encoding: 'base64' },
+  ]);
+  return value ? toBase58(fromBase64(value.data[0]).slice(OWNER_AT, OWNER_AT + 32)) : destination;
+}
+
+/** How much goes to whom, read from the very bytes that are to be signed, as a wallet does: never from what the page says of them. */
+async function listTransfers(say: Say, rpcUrl: string, transaction: Uint8Array): Promise<(readonly [string, string])[]> {
+  const locale = document.documentElement.lang;
+  const rows = readTransfers(transaction).map(async (transfer) => {
+    const amount = decimalOf(transfer.units, transfer.decimals);
+    const asset = transfer.mint === null ? 'SOL' : transfer.mint === USDC_MINT ? 'USDC' : transfer.mint;
+    return [
+      [say('amount'), formatMoney(locale, { asset, amount })],
+      [say('address'), await payeeOf(rpcUrl, transfer)],
+    ] as const;
+  });
+  return (await Promise.all(rows)).flat();
 }
 
 /** The first signer of the wire form is the payer: one length byte, signatures, then the message that is signed. */
@@ -46,20 +77,22 @@ function signTransaction(transaction: Uint8Array, seed: Uint8Array): Uint8Array 
 }
 
 /** Asks as a wallet does; one that has too little money says so before it signs, in the words of the network. */
-const askBuyer = (text: Dictionary): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const say = sayIn(text);
+async function askBuyer(text: Dictionary, rpcUrl: string, transaction: Uint8Array): Promise<void> {
+  const say = sayIn(text);
+  const rows = await listTransfers(say, rpcUrl, transaction);
+  return new Promise((resolve, reject) => {
     const buttons = [
       ['approve', say('twApprove')],
       ['decline', say('twDecline')],
       ['tooLittle', say('dwTooLittle')],
     ] as const;
-    openWalletDialog({ title: OWN_WALLET_NAMES.demo, ask: say('dwAsk'), buttons, onEscape: 'decline' }, async (deed) => {
+    openWalletDialog({ title: OWN_WALLET_NAMES.demo, ask: say('dwAsk'), rows, buttons, onEscape: 'decline' }, async (deed) => {
       if (deed === 'approve') resolve();
       else reject(deed === 'decline' ? newRejection() : new Error('Transaction simulation failed: custom program error: 0x1'));
       return null;
     });
   });
+}
 
 function registerDemoWallet({ text }: Facts, rpcUrl: string): void {
   const seed = readSeed();
@@ -74,7 +107,7 @@ function registerDemoWallet({ text }: Facts, rpcUrl: string): void {
       return { address, publicKey };
     },
     act: async (transaction) => {
-      await askBuyer(text);
+      await askBuyer(text, rpcUrl, transaction);
       return { signedTransaction: signTransaction(transaction, seed) };
     },
     signText: (text) => ed25519.sign(text, seed),

@@ -2,6 +2,8 @@
 export interface WalletDialog<Deed extends string> {
   title: string;
   ask: string;
+  /** What is asked for, as a name and a value each. */
+  rows?: readonly (readonly [name: string, value: string])[];
   buttons: readonly (readonly [Deed, string])[];
   /** What the Escape key does: it closes a wallet's window, so its person declined. */
   onEscape: Deed;
@@ -9,20 +11,28 @@ export interface WalletDialog<Deed extends string> {
 
 /** Opens the window of a wallet that the page brings along. Calls `onDeed` with each button pressed, until it answers null: done. */
 export function openWalletDialog<Deed extends string>(
-  { title, ask, buttons, onEscape }: WalletDialog<Deed>,
+  { title, ask, rows = [], buttons, onEscape }: WalletDialog<Deed>,
   onDeed: (deed: Deed) => Promise<string | null>,
 ): void {
   const dialog = document.createElement('dialog');
   dialog.className = 'own-wallet';
-  const add = (tag: string, words: string, className = '') => {
+  const add = (tag: string, words: string, className = '', parent: HTMLElement = dialog) => {
     const element = document.createElement(tag);
     element.textContent = words;
     element.className = className;
-    return dialog.appendChild(element);
+    return parent.appendChild(element);
   };
   add('h2', title).id = 'own-wallet-title';
   dialog.setAttribute('aria-labelledby', 'own-wallet-title');
   add('p', ask);
+  if (rows.length > 0) {
+    const list = add('dl', '', 'facts');
+    for (const [name, value] of rows) {
+      const row = add('div', '', '', list);
+      add('dt', name, '', row);
+      add('dd', value, '', row);
+    }
+  }
   const problem = add('p', '', 'problem');
   problem.role = 'alert';
   problem.hidden = true;

@@ -1,7 +1,7 @@
 import type { Sale } from '#features/products/product.ts';
 import type { PageContext } from '../document.tsx';
 import { Address, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
-import { formatBps, formatCount, formatNumber, formatPeriod, isOne, plain, plainLines, plainName } from '../parts/text.ts';
+import { formatBps, formatCount, formatDollars, formatNumber, formatPeriod, isOne, plain, plainLines, plainName } from '../parts/text.ts';
 import type { PageFacts } from './facts.ts';
 
 /** What is sold and who is paid: all that a buyer has to know, before any script has run. */
@@ -60,6 +60,7 @@ export function Price({ facts, page }: ShownListing) {
         <span>{`\u00a0${facts.price.asset}`}</span>
         {facts.network === 'devnet' && <TestMoney say={page.say} />}
       </p>
+      {facts.price.asset === 'USDC' && <p class="quiet">{page.say('inDollars', { amount: formatDollars(facts.locale, facts.price) })}</p>}
     </div>
   );
 }

@@ -22,6 +22,14 @@ export const formatNumber = (locale: string, { asset, amount }: Amount): string 
 
 export const formatMoney = (locale: string, money: Amount): string => `${formatNumber(locale, money)}\u00a0${money.asset}`;
 
+/** What an amount of USDC is in dollars, to the cent; less than one cent with its digits. */
+export const formatDollars = (locale: string, { amount }: Amount): string =>
+  new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency: 'USD',
+    maximumFractionDigits: /^0\.00/.test(amount) ? 6 : 2,
+  }).format(asDecimal(amount));
+
 const decimalsOf = (amount: string): number => amount.split('.')[1]?.length ?? 0;
 
 /** What is left of an amount without a part of it: exact, digits as BigInt. */

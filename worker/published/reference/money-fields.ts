@@ -49,7 +49,7 @@ export const MONEY_FIELDS: Readonly<Record<string, string>> = {
     'For how many days a purchase gives access; null: without a time limit. Of an `api` product null by default, else 30, and 30 of all that renews itself.',
   usage_units:
     'How many units a purchase gives; null: without a limit. Of an `api` product 1 by default, else null. To sell 30 days of an API, send null.',
-  unit_name: 'What a unit is called on the checkout page, such as `request`.',
+  unit_name: 'What units are called on the checkout page, as it stands behind their number: `requests`.',
   accepted_assets: 'What buyers may pay in. The other asset than that of the price is converted when the checkout begins.',
   payout_wallet:
     'The Solana wallet that is paid. Without one the rail setting’s or the account’s counts; without any, nothing can be sold. Put your own in the place of an example’s.',

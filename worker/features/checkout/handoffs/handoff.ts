@@ -120,8 +120,10 @@ function requireSecrets({ config }: Ctx): string {
 /** Enough for the buyer to see that it is them, too little for another reader to learn who they are. */
 export function labelOf({ email, customerRef, walletAddress }: Handoff): string | null {
   const [name, domain] = email?.split('@') ?? [];
-  if (name && domain) return `${initialOf(name)}@${initialOf(domain)}${domain.slice(domain.lastIndexOf('.'))}`;
+  if (name && domain)
+    return `${startOf(name)}@${startOf(domain.slice(0, domain.lastIndexOf('.')))}${domain.slice(domain.lastIndexOf('.'))}`;
   if (customerRef) return customerRef.length > 8 ? `${customerRef.slice(0, 2)}…${customerRef.slice(-2)}` : '…';
   return walletAddress && `${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
 }
-const initialOf = (text: string): string => `${[...text][0]}…`;
+/** Two letters tell one's own address from another's; of a short word they would be half of it. */
+const startOf = (text: string): string => `${[...text].slice(0, [...text].length > 4 ? 2 : 1).join('')}…`;

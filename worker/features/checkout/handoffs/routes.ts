@@ -70,7 +70,7 @@ const resolve = createRoute({
         .object({
           product_id: z.uuid(),
           slug: z.string(),
-          customer_label: z.string().optional().openapi({ description: 'Shortened, for the buyer to recognise.', example: 'a…@e….com' }),
+          customer_label: z.string().optional().openapi({ description: 'Shortened, for the buyer to recognise.', example: 'gr…@ex….com' }),
           expires_at: Timestamp,
         })
         .openapi('ResolvedHandoff'),

@@ -62,7 +62,8 @@ const events = createRoute({
   operationId: 'listIntegrationEvents',
   tags,
   summary: 'List events for integrations',
-  description: '`limit` is another name for `per_page`; both at once is 422.',
+  description:
+    'The same events as those of `GET /v1/webhooks/events`, for platforms that ask with `limit`: another name for `per_page`; both at once is 422.',
   ...merchantRoute('read'),
   request: {
     query: z.object({

@@ -1,0 +1,39 @@
+/** One page of what `POST /v1/operator/reconcile` answers, as far as it is printed. */
+export interface ReconciledPage {
+  payments_told: number;
+  entitlements_compared: number;
+  differing: object[];
+  transactions_compared: number;
+  unknown_payments: object[];
+  failed: string[];
+  next: string | null;
+}
+
+/**
+ * `npm run admin -- reconcile`: asks page by page until all was compared, and prints what differed, a line of JSON each, and what it comes
+ * to. False where something is left for a person, or for another run.
+ */
+export async function reconcileAll(
+  look: (body: { since: string; after?: string }) => Promise<ReconciledPage>,
+  since: string,
+): Promise<boolean> {
+  const all = { payments: 0, entitlements: 0, differing: 0, transactions: 0, unknown: 0, failed: 0 };
+  for (let after: string | null = '0.'; after !== null; ) {
+    const page: ReconciledPage = await look({ since, after });
+    for (const one of page.differing) console.log(`differed: ${JSON.stringify(one)}`);
+    for (const one of page.unknown_payments) console.log(`unknown payment: ${JSON.stringify(one)}`);
+    for (const one of page.failed) console.log(`did not answer, run this again: ${one}`);
+    all.payments += page.payments_told;
+    all.entitlements += page.entitlements_compared;
+    all.differing += page.differing.length;
+    all.transactions += page.transactions_compared;
+    all.unknown += page.unknown_payments.length;
+    all.failed += page.failed.length;
+    after = page.next;
+  }
+  console.log(
+    `${all.payments} payments told to their objects; ${all.entitlements} entitlements compared, ${all.differing} differed; ` +
+      `${all.transactions} transactions compared, ${all.unknown} payments unknown${all.failed > 0 ? `; ${all.failed} did not answer` : ''}`,
+  );
+  return all.unknown === 0 && all.failed === 0;
+}

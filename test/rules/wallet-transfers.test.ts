@@ -1,0 +1,65 @@
+import { generateKeyPairSigner, getBase64Encoder } from '@solana/kit';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { base58 } from '#core/encoding.ts';
+import { NATIVE_MINT } from '#solana/assets.ts';
+import { associatedTokenAccount, buildCheckoutTransaction, type CheckoutTerms } from '#solana/checkout-transaction.ts';
+import { decimalOf, readTransfers } from '../../worker/pages/browser/read-transfers.ts';
+import { USDC } from '../world/chain.ts';
+
+const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
+const LIFETIME = { blockhash: key(9), lastValidBlockHeight: 1_000n };
+
+async function transactionOf(terms: Partial<CheckoutTerms>): Promise<Uint8Array> {
+  const buyer = (await generateKeyPairSigner()).address;
+  const common = { memo: 'svc:nonce', mint: USDC, decimals: 6, references: [key(11), key(12)], fee: null };
+  const wire = await buildCheckoutTransaction({ ...common, ...terms } as CheckoutTerms, buyer, LIFETIME);
+  return Uint8Array.from(getBase64Encoder().encode(wire));
+}
+
+describe('what the demo wallet reads of a transaction before its person signs', () => {
+  it('is each amount with where it goes, and whose account is opened', async () => {
+    const [merchant, service] = [(await generateKeyPairSigner()).address, (await generateKeyPairSigner()).address];
+    const leg = async (wallet: string, units: bigint, ataExists: boolean) => ({
+      wallet,
+      ata: await associatedTokenAccount(wallet, USDC),
+      units,
+      ataExists,
+    });
+    const terms = { merchant: await leg(merchant, 12_500_000n, false), fee: await leg(service, 1n, true) };
+    const read = readTransfers(await transactionOf(terms));
+    expect(read.toSorted((a, b) => Number(b.units - a.units))).toEqual([
+      { mint: USDC, decimals: 6, units: 12_500_000n, destination: terms.merchant.ata, owner: merchant },
+      { mint: USDC, decimals: 6, units: 1n, destination: terms.fee.ata, owner: null },
+    ]);
+  });
+
+  it('is lamports with the wallet they go to', async () => {
+    const wallet = (await generateKeyPairSigner()).address;
+    const merchant = { wallet, ata: wallet, units: 18_446_744_073_709_551_615n, ataExists: true };
+    expect(readTransfers(await transactionOf({ mint: NATIVE_MINT, decimals: 9, merchant }))).toEqual([
+      { mint: null, decimals: 9, units: merchant.units, destination: wallet, owner: null },
+    ]);
+  });
+
+  it('is refused where the transaction ends too early, wherever that is', async () => {
+    const wallet = (await generateKeyPairSigner()).address;
+    const whole = await transactionOf({ mint: NATIVE_MINT, decimals: 9, merchant: { wallet, ata: wallet, units: 1n, ataExists: true } });
+    // The last byte counts the lookup tables, of which there are none: nothing is read of them.
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: whole.length - 2 }), (length) => {
+        expect(() => readTransfers(whole.slice(0, length))).toThrow();
+      }),
+    );
+  });
+
+  it('writes amounts as the decimals they are', () => {
+    expect([decimalOf(500_000n, 6), decimalOf(1n, 9), decimalOf(5n, 0), decimalOf(0n, 6), decimalOf(20_000_000n, 6)]).toEqual([
+      '0.5',
+      '0.000000001',
+      '5',
+      '0',
+      '20',
+    ]);
+  });
+});

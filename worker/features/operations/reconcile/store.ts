@@ -1,0 +1,42 @@
+import { and, asc, eq, gt, sql } from 'drizzle-orm';
+import type { AccountId, EntitlementId, PaymentId } from '#core/ids.ts';
+import type { Db } from '#platform/context.ts';
+import { entitlements } from '#platform/db/tables/entitlements.ts';
+import { payments } from '#platform/db/tables/payments.ts';
+import { products } from '#platform/db/tables/products.ts';
+
+/** Live payments that were confirmed, in the order of their ids, which is that of their times. */
+export const listConfirmedAfter = (db: Db, after: PaymentId, limit: number) =>
+  db
+    .select({ id: payments.id })
+    .from(payments)
+    .where(and(gt(payments.id, after), eq(payments.livemode, true), eq(payments.status, 'CONFIRMED')))
+    .orderBy(asc(payments.id))
+    .limit(limit);
+
+/** Copies of live entitlements, in the order of their ids. */
+export const listCopiesAfter = (db: Db, after: EntitlementId, limit: number) =>
+  db
+    .select()
+    .from(entitlements)
+    .where(and(gt(entitlements.id, after), eq(entitlements.livemode, true)))
+    .orderBy(asc(entitlements.id))
+    .limit(limit);
+
+/** Of these transactions, those that the database knows: because they paid something, are looked for, or name what they pay by their memo. */
+export async function listKnown(db: Db, listed: { signature: string; nonce: string | null }[]): Promise<Set<string>> {
+  const rows = await db.all<{
+    signature: string;
+  }>(sql`SELECT j.value ->> 'signature' AS signature FROM json_each(${JSON.stringify(listed)}) j
+    WHERE EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature')
+      OR EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')
+      OR EXISTS (SELECT 1 FROM payments p WHERE p.nonce = j.value ->> 'nonce')
+      OR EXISTS (SELECT 1 FROM ended_sessions e WHERE e.nonce = j.value ->> 'nonce')
+      OR EXISTS (SELECT 1 FROM archived_payments a WHERE a.nonce = j.value ->> 'nonce')
+      OR EXISTS (SELECT 1 FROM refunds r WHERE r.nonce = j.value ->> 'nonce')`);
+  return new Set(rows.map(({ signature }) => signature));
+}
+
+/** An account that is paid at this wallet; undefined where no product names it. */
+export const findPaidAt = async (db: Db, wallet: string): Promise<AccountId | undefined> =>
+  (await db.select({ merchantId: products.merchantId }).from(products).where(eq(products.payoutWallet, wallet)).limit(1).get())?.merchantId;
