@@ -1,5 +1,6 @@
 import type { Address } from '@solana/kit';
-import { SECOND } from '#core/time.ts';
+import { ApiError } from '#core/errors.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { findAuthorizationOf } from '#features/authorizations/store.ts';
 import { followSubscription } from '#features/checkout/subscribing/follow.ts';
 import { getSale } from '#features/products/product.ts';
@@ -16,11 +17,11 @@ import { buildUnsigned } from '#solana/checkout-transaction.ts';
 import { revokeAuthorityInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { leaveInWallet, subscribeAs } from '../subscribe.ts';
 import { planSignature, planVouchedSignature, send, simulatedChainOf } from '../wallet.ts';
-import { answerOf, buyerOf, connectSteps, paymentIn } from './actions.ts';
+import { advanceStep, answerOf, buyerOf, connectSteps, paymentIn } from './actions.ts';
 import { done, type ScriptStage, type Step } from './script.ts';
 
-/** What renews itself. */
-export const RENEWING = { usage_units: null, access_period_days: 30, billing_model: 'recurring', renewal_mode: 'AUTOMATIC' } as const;
+/** What renews itself each week. */
+export const RENEWING = { usage_units: null, access_period_days: 7, billing_model: 'recurring', renewal_mode: 'AUTOMATIC' } as const;
 
 /** Signs as the buyer, and broadcasts. Nothing where the chain does not take it: it has landed before. */
 async function signAsBuyer(stage: ScriptStage, transaction: string): Promise<string | null> {
@@ -49,11 +50,12 @@ const subscribe: Step = {
   action: 'subscribe',
   run: async (stage) => {
     const payment = await paymentIn(stage);
-    const said = await answerOf(async () => {
+    try {
       await subscribeAs(stage.scope, payment, { outcome: 'paid', wallet: buyerOf(stage) }, keepNothing);
-      return 'subscribed';
-    });
-    return said.kind === 'done' && said.state === 'state_conflict' ? done('subscribed') : said;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.options.meta?.reason !== 'subscribed') throw error;
+    }
+    return done('subscribed');
   },
 };
 
@@ -131,3 +133,6 @@ export const untilOver: Step = {
   action: 'advance',
   advanceMs: async (stage) => (await authorizationIn(stage)).paidThrough! + SECOND - stage.scope.now,
 };
+
+/** Past the look that is taken once a day, whatever is due. */
+export const untilLooked = advanceStep(DAY + MINUTE);

@@ -43,10 +43,19 @@ export function writeAccount(
   if (row === null) return before === null ? [] : [db.delete(sandboxAccounts).where(isAsRead), vetoUnlessChanged({ db })];
   const write =
     before === null
-      ? db
-          .insert(sandboxAccounts)
-          .values({ ...at, ...row })
-          .onConflictDoNothing()
+      ? openAccount(db, { merchantId, sessionId }, { address, account: account! }, changedBy)
       : db.update(sandboxAccounts).set(row).where(isAsRead);
   return [write, vetoUnlessChanged({ db })];
 }
+
+/** A statement, not an effect: an account, where nothing stands at its address yet. */
+export const openAccount = (
+  db: Db,
+  { merchantId, sessionId }: SandboxPlace,
+  { address, account }: { address: string; account: ChainAccount },
+  changedBy: string,
+): Write =>
+  db
+    .insert(sandboxAccounts)
+    .values({ merchantId, sessionId: sessionId ?? '', address, owner: account.owner, data: base64.encode(account.data), changedBy })
+    .onConflictDoNothing();

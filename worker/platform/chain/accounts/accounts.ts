@@ -37,7 +37,11 @@ export class Accounts {
 
   /** The associated token account of a wallet, with more than enough in it, where there is none yet. */
   openHolding(owner: string, mint: string): void {
-    const address = associatedTokenAddress(owner as Address, mint as Address, TOKEN_PROGRAM as Address);
+    const address = holdingAddress(owner, mint);
     if (this.find(address) === null) this.put(address, newHolding(owner as Address, mint as Address, PLENTY));
   }
 }
+
+/** Where a wallet holds a mint. */
+export const holdingAddress = (owner: string, mint: string): Address =>
+  associatedTokenAddress(owner as Address, mint as Address, TOKEN_PROGRAM as Address);

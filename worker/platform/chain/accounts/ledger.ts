@@ -5,10 +5,10 @@ import { unixSeconds } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { ChainAccount } from '#solana/chain.ts';
-import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import type { SandboxPlace } from '../simulated.store.ts';
 import { type SignedTransaction, slotAt } from '../simulated-blocks.ts';
-import { findAccounts, writeAccount } from './accounts.store.ts';
+import { findAccounts, openAccount, writeAccount } from './accounts.store.ts';
+import { holdingAddress } from './accounts.ts';
 import { runTransaction, type SimulatedRun } from './run.ts';
 import { newHolding, withAmount } from './tokens.ts';
 
@@ -41,12 +41,13 @@ export class Ledger {
     const writes = [...run.changed].flatMap(([address, account]) =>
       writeAccount(this.#db, this.#at, { address, account, before: stored.get(address)?.changedBy ?? null }, changedBy),
     );
-    return { run, writes };
+    const opened = [...run.opened].map(([address, account]) => openAccount(this.#db, this.#at, { address, account }, changedBy));
+    return { run, writes: [...writes, ...opened] };
   }
 
   /** Statements that leave a wallet so much of a mint, whatever it could pay before. */
   async planHolding(owner: string, mint: string, amount: bigint): Promise<Write[]> {
-    const address = await associatedTokenAccount(owner, mint);
+    const address = holdingAddress(owner, mint);
     const known = (await this.#load([address])).get(address);
     const account = known ? withAmount(known.account, amount) : newHolding(owner as Address, mint as Address, amount);
     const changedBy = sha256Hex(utf8(`${address} ${amount} ${known?.changedBy ?? ''}`));

@@ -11,12 +11,21 @@ import { readPlanAccount } from '#solana/programs/subscriptions/standing.ts';
 import { SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
 import { EVENT_TAG, type Instruction, parseAtaCreation } from '#solana/transaction.ts';
 import { instructionsOf, type SignedTransaction } from '../simulated-blocks.ts';
-import { Accounts } from './accounts.ts';
-import { isApproval, runToken } from './tokens.ts';
+import { Accounts, holdingAddress, PLENTY } from './accounts.ts';
+import { isApproval, newHolding, runToken } from './tokens.ts';
 
-/** What a transaction comes to. `changed`: null for an account that it closes. `about`: the subscription that it names. */
+/**
+ * What a transaction comes to. `changed`: null for an account that it closes; `opened`: what is there from then on, if it was not before.
+ * `about`: the subscription that it names.
+ */
 export type SimulatedRun =
-  | { kind: 'ran'; inner: InnerInstructions; changed: Map<string, ChainAccount | null>; about: string | null }
+  | {
+      kind: 'ran';
+      inner: InnerInstructions;
+      changed: Map<string, ChainAccount | null>;
+      opened: Map<string, ChainAccount>;
+      about: string | null;
+    }
   | { kind: 'failed'; reason: string; about: string | null };
 
 interface Moment {
@@ -41,7 +50,16 @@ export function runTransaction(signed: SignedTransaction, stored: ReadonlyMap<st
     if (cause !== null) return { kind: 'failed', reason: `Error processing Instruction ${index}: ${nameOf(cause)}`, about };
     if (run.inner.length > 0) inner.push({ index, instructions: run.inner });
   }
-  return { kind: 'ran', inner, changed: accounts.changed, about };
+  return { kind: 'ran', inner, changed: accounts.changed, opened: holdingsOfPaid(accounts), about };
+}
+
+/** Whom a new plan pays has a token account, as every wallet here. */
+function holdingsOfPaid({ changed }: Accounts): Map<string, ChainAccount> {
+  const plans = [...changed.values()].map((account) => readPlanAccount(account)).filter((plan) => plan !== null);
+  const opened = plans.flatMap(({ destinations, mint }) =>
+    destinations.map((owner) => [holdingAddress(owner, mint), newHolding(owner, mint, PLENTY)] as const),
+  );
+  return new Map(opened);
 }
 
 const nameOf = (cause: FailureCause): string =>
@@ -64,11 +82,6 @@ function runInstruction(run: InstructionRun, instruction: Instruction, accounts:
   if (programId === TOKEN_PROGRAM) runToken(accounts, instruction, (address) => run.isSigner(address as Address));
   if (programId !== SUBSCRIPTIONS_PROGRAM) return;
   SUBSCRIPTIONS_MODEL.process(run);
-  // Whom a plan pays has a token account, as every wallet here.
-  for (const address of run.accounts) {
-    const plan = readPlanAccount(accounts.find(address));
-    for (const owner of plan?.destinations ?? []) accounts.openHolding(owner, plan!.mint);
-  }
 }
 
 function subscriptionIn({ programId, accounts, data }: Instruction): string | null {
