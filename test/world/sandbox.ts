@@ -1,5 +1,7 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { entitlementIdOf } from '#core/ids.ts';
+import type { EventType } from '#rules/events.ts';
+import { EVENT_CATALOG } from '../../worker/published/event-catalog.ts';
 import { interceptJobs } from './entitlement.ts';
 import { testEnv } from './env.ts';
 import { tellDatabase } from './metered.ts';
@@ -78,3 +80,34 @@ export const typesOf = ({ steps }: Body): string[] => steps.flatMap(({ event_typ
 
 /** What two sessions of one seed have in common: all but ids and times. */
 export const sequenceOf = ({ steps }: Body): unknown[] => steps.map(({ action, event_type, state }: Body) => [action, event_type, state]);
+
+/** Scenarios of what renews itself. */
+export const RENEWING_NAMES = [
+  'subscription_authorized',
+  'subscription_renewed',
+  'subscription_past_due',
+  'subscription_cancelled',
+  'subscription_requires_reapproval',
+];
+
+interface Told {
+  type: EventType;
+  livemode: number;
+  data: string;
+}
+
+/** What a session recorded, in its order. */
+export const eventsOf = async (w: World, sessionId: string): Promise<Told[]> =>
+  (
+    await w.env.DB.prepare('SELECT type, livemode, data FROM events WHERE request_id = ? ORDER BY seq')
+      .bind(`sandbox_${sessionId}`)
+      .all<Told>()
+  ).results;
+
+/** In what an event of a sandbox differs from a live one, but for its mode. */
+export function unlikeLive({ type, livemode, data }: Told): string[] {
+  const { object } = JSON.parse(data);
+  const { error } = EVENT_CATALOG[type].object.safeParse(object);
+  const isOfSandbox = livemode === 0 && (!('livemode' in object) || object.livemode === false);
+  return [...(error ? [`${type}: ${error.message}`] : []), ...(isOfSandbox ? [] : [`${type} is live`])];
+}

@@ -152,7 +152,8 @@ export function parseTransaction(signature: string, raw: RpcTransaction): ChainT
   };
 }
 
-const EVENT_TAG = [0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d];
+/** What a program puts before the bytes of an event that it calls itself with. */
+export const EVENT_TAG: readonly number[] = [0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d];
 
 /** The event that an inner call carries; null for any other call. A program calls itself alone so: it checks its own signature for it. */
 const parseEvent = ({ programId, data }: Instruction): ProgramEvent | null =>

@@ -1,12 +1,12 @@
 import type { Address } from '@solana/kit';
 import { associatedTokenAddress } from '#solana/programs/derived-address.ts';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
+import { SUBSCRIPTIONS_MODEL } from '#solana/programs/subscriptions/model/subscriptions-model.ts';
 import type { Machine } from '../machine.ts';
 import { TOKEN_PROGRAM, USDC_MINT } from '../network.ts';
 import { fundToken } from '../tokens.ts';
 import { modelChannelProgram } from './payment-channels/channel-model.ts';
 import type { ProgramModel } from './program-call.ts';
-import { SUBSCRIPTIONS_MODEL } from './subscriptions/subscriptions-model.ts';
 
 /** The programs this chain runs without their binaries, by address. */
 export const MODELS: ReadonlyMap<Address, ProgramModel> = new Map(

@@ -9,11 +9,13 @@ import {
 } from '@solana/kit';
 import { getAllocateInstruction, getAssignInstruction, getTransferSolInstruction } from '@solana-program/system';
 import { hex } from '#core/encoding.ts';
+import { fail, ProgramFailure } from '#solana/programs/program-failure.ts';
+import type { ProgramRun } from '#solana/programs/program-run.ts';
 import { accountRole, type DecodedTransaction } from '../decode-transaction.ts';
 import type { InnerInstruction, Machine } from '../machine.ts';
 import { SYSTEM_PROGRAM } from '../network.ts';
 import { runCall } from './native-run.ts';
-import { fail, ProgramFailure, TransactionFailure } from './program-failure.ts';
+import { TransactionFailure } from './program-failure.ts';
 import { emptyAccount } from './snapshot.ts';
 
 // What a program puts before the bytes of an event it calls itself with.
@@ -35,7 +37,7 @@ export interface ProgramModel {
 }
 
 /** One instruction of a modelled program, and the chain as the runtime lets that program see and change it. */
-export class ProgramCall {
+export class ProgramCall implements ProgramRun {
   readonly program: Address;
   readonly accounts: readonly Address[];
   readonly data: ReadonlyUint8Array;

@@ -1,19 +1,5 @@
 import type { TransactionErrorJson } from '../errors.ts';
 
-/** Why an instruction failed, as a node spells it: the name of a built-in cause, or the program's own number. */
-export type FailureCause = string | { Custom: number };
-
-/** An instruction that a program refused. */
-export class ProgramFailure extends Error {
-  readonly failure: FailureCause;
-
-  constructor(failure: FailureCause) {
-    super(typeof failure === 'string' ? failure : `custom program error: 0x${failure.Custom.toString(16)}`);
-    this.name = 'ProgramFailure';
-    this.failure = failure;
-  }
-}
-
 /** A transaction the runtime ended for a reason that belongs to no instruction. */
 export class TransactionFailure extends Error {
   readonly err: TransactionErrorJson;
@@ -23,9 +9,4 @@ export class TransactionFailure extends Error {
     this.name = 'TransactionFailure';
     this.err = err;
   }
-}
-
-/** Refuses the instruction with a number of the program, or with a cause every program shares. */
-export function fail(cause: number | string): never {
-  throw new ProgramFailure(typeof cause === 'number' ? { Custom: cause } : cause);
 }

@@ -1,5 +1,6 @@
 import { verifyEd25519 } from '#core/crypto.ts';
 import { base58 } from '#core/encoding.ts';
+import { ProgramFailure } from '#solana/programs/program-failure.ts';
 import type { DecodedTransaction } from '../decode-transaction.ts';
 import { describeTransactionError, type TransactionErrorJson } from '../errors.ts';
 import { SIGNATURE_PROGRAMS } from '../fees.ts';
@@ -8,7 +9,7 @@ import { COMPUTE_BUDGET_PROGRAM } from '../network.ts';
 import { MODELS } from './models.ts';
 import { chargeFee, runNatively } from './native-run.ts';
 import { ProgramCall, type ProgramModel, type Trace } from './program-call.ts';
-import { ProgramFailure, TransactionFailure } from './program-failure.ts';
+import { TransactionFailure } from './program-failure.ts';
 import { Snapshot } from './snapshot.ts';
 
 // What the fee depends on beside the transaction's own signatures: its price, and the signatures that programs check.

@@ -13,7 +13,8 @@ import type { Keep } from '#platform/db/once.ts';
 import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { parsePaymentRequired } from '#protocols/x402/wire.ts';
-import { payPayment, payRequired, signTransaction, type TestOutcome, type TestPayment, walletOf } from './pay.ts';
+import type { TestOutcome, TestPayment } from './outcomes.ts';
+import { payPayment, payRequired, signTransaction, walletOf } from './pay.ts';
 import { toSandboxSessionResource } from './resource.ts';
 import { SCENARIOS, type ScenarioName } from './scenarios/table.ts';
 import { type BeginSession, beginSession } from './sessions/session.ts';
@@ -92,7 +93,7 @@ export async function payInSandbox(
   if (transaction !== undefined)
     return signTransaction(scope, { transaction, wallet: label === null ? null : walletOf(scope, label) }, keep);
   const wallet = walletOf(scope, label);
-  if (paymentId !== undefined) return payPayment(scope, { paymentId, outcome, wallet }, keep);
+  if (paymentId !== undefined) return payPayment(scope, { paymentId, outcome, wallet, isNamed: label !== null }, keep);
   const challenge = parsePaymentRequired(required);
   if (!challenge) throw invalid('payment_required', 'Not a challenge of x402 version 2', 'invalid_value');
   return payRequired(scope, { required: challenge, outcome, wallet }, keep);

@@ -2,15 +2,19 @@ import { base64 } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import { findSession } from '#features/payments/store.ts';
 import { getListing } from '#features/products/product.ts';
+import { PLENTY } from '#platform/chain/accounts/accounts.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import { memosOf } from '#platform/chain/simulated-blocks.ts';
 import type { Scope, Shard } from '#platform/context.ts';
+import { commit } from '#platform/db/commit.ts';
 import { keepNothing } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { svcMemos } from '#solana/transaction.ts';
-import { payPayment, type TestPayment } from './pay.ts';
-import { testWallet } from './wallet.ts';
+import type { TestPayment } from './outcomes.ts';
+import { payPayment } from './pay.ts';
+import { isConsent, leaveInWallet } from './subscribe.ts';
+import { planSignature, type TestWallet, testWallet } from './wallet.ts';
 
 interface PageWallet {
   slug: string;
@@ -31,8 +35,23 @@ export async function payAtPage(shard: Shard, { slug, walletId, shown }: PageWal
   const scope = inSandbox(shard, product.merchantId, null);
   const wallet = testWallet(scope, `page:${walletId}`);
   if (shown === null) return { field: 'tx_signature', value: null, payer: wallet.address };
+  if (isConsent(shown.transaction)) return signAtPage(scope, product, wallet, shown);
   const { id: paymentId } = await findShown(scope, product, shown.transaction);
   return payPayment(scope, { paymentId, outcome: shown.outcome, wallet }, keepNothing);
+}
+
+/** A step of a subscription, which is the wallet's own whatever it says: the page has the service confirm what comes of it. */
+async function signAtPage(
+  scope: Scope,
+  { priceAmount }: Product,
+  wallet: TestWallet,
+  { transaction, outcome }: NonNullable<PageWallet['shown']>,
+): Promise<TestPayment> {
+  const holder = { subscriberWallet: wallet.address, mint: scope.config.network.usdcMint };
+  await leaveInWallet(scope, holder, outcome === 'underpaid' ? priceAmount / 2n : PLENTY);
+  const { txSignature, writes } = await planSignature(scope, wallet, transaction);
+  if (txSignature === null) throw new ApiError('payment_mismatch', { meta: { reason: 'transaction_rejected' } });
+  return commit(scope, { events: [], writes, result: { field: 'tx_signature', value: txSignature, payer: wallet.address } });
 }
 
 async function findShown(scope: Scope, { id: productId }: Product, transaction: string): Promise<Payment> {

@@ -2,6 +2,7 @@ import { base64 } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
+import { isSubscribing } from '#features/checkout/subscribing/follow.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { requireViewer } from '#features/payments/payment.ts';
 import { findRefundByNonce } from '#features/payments/refunds/store.ts';
@@ -18,35 +19,33 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
 import { refundNonceOf } from '#solana/refund.ts';
+import type { TestOutcome, TestPayment } from './outcomes.ts';
+import { publishesPlan, subscribeAs } from './subscribe.ts';
 import {
   LANDS,
   merchantOf,
   type Paying,
   planChallengePayment,
   planCheckoutPayment,
-  planMerchantSignature,
   planSignature,
+  planVouchedSignature,
   type TestWallet,
   testWallet,
 } from './wallet.ts';
-
-export const OUTCOMES = ['paid', 'underpaid', 'declined', 'late', 'overpaid'] as const;
-export type TestOutcome = (typeof OUTCOMES)[number];
-
-/** What a test wallet gave; null: it declined. `field`: what it is called on the wire. */
-export interface TestPayment {
-  field: 'tx_signature' | 'payment_signature' | 'transaction';
-  value: string | null;
-  payer: string;
-  /** Of a transaction that was signed, where its broadcast could follow. */
-  txSignature?: string;
-}
 
 /** The wallet of a label, or another one each time. */
 export const walletOf = (scope: Scope, label: string | null): TestWallet =>
   testWallet(scope, label === null ? `once:${newId(scope.wallNow)}` : `named:${label}`);
 
 const payingOf = (outcome: TestOutcome): Paying => (outcome === 'underpaid' || outcome === 'overpaid' ? outcome : 'paid');
+
+interface PayPayment {
+  paymentId: PaymentId;
+  outcome: TestOutcome;
+  wallet: TestWallet;
+  /** False for a wallet that nobody asked for: what renews itself is then signed for by whichever wallet its checkout names. */
+  isNamed?: boolean;
+}
 
 /**
  * A test wallet pays a checkout payment of this sandbox: it broadcasts, and does not tell the service. `late` lets the session end first; `declined`
@@ -55,7 +54,7 @@ const payingOf = (outcome: TestOutcome): Paying => (outcome === 'underpaid' || o
  */
 export async function payPayment(
   scope: Scope,
-  { paymentId, outcome, wallet }: { paymentId: PaymentId; outcome: TestOutcome; wallet: TestWallet },
+  { paymentId, outcome, wallet, isNamed = true }: PayPayment,
   keep: Keep<TestPayment>,
 ): Promise<TestPayment> {
   const known = (await findWithProduct(scope, paymentId)) ?? raise('not_found');
@@ -68,6 +67,7 @@ export async function payPayment(
   const unidentified = missingIdentity(known);
   if (unidentified) throw unidentified;
   const fate = outcome === 'late' ? await endSession(own, payment) : LANDS;
+  if (isSubscribing(payment)) return subscribeAs(own, payment, { outcome, wallet: isNamed ? wallet : null }, keep);
   const { signature, writes } = await planCheckoutPayment(own, payment, { wallet, paying: payingOf(outcome), fate });
   const result = { ...paid, value: signature };
   // As the walk over the real chain would find it.
@@ -106,21 +106,24 @@ export async function payRequired(
 
 /**
  * Signs a transaction that the API prepared, and broadcasts it where no other signature is missing and the chain takes it: as a test wallet,
- * or, where none is named and it is a refund of this merchant's, as whichever wallet the sale was paid to. 422 where it is not one of its signers.
+ * or, where none is named and it is a refund of this merchant's or publishes a plan, as whichever wallet is paid. 422 where it is not one of
+ * its signers.
  */
 export async function signTransaction(
   scope: Scope,
   { transaction, wallet }: { transaction: string; wallet: TestWallet | null },
   keep: Keep<TestPayment>,
 ): Promise<TestPayment> {
-  const isRefund = wallet === null && (await isOwnRefund(scope, transaction));
+  const isVouched = wallet === null && (publishesPlan(transaction) || (await isOwnRefund(scope, transaction)));
   const payer = wallet ?? merchantOf(scope);
   const {
     wire: value,
     txSignature,
     writes,
     signer,
-  } = isRefund ? planMerchantSignature(scope, transaction) : { ...planSignature(scope, payer, transaction), signer: payer.address };
+  } = isVouched
+    ? await planVouchedSignature(scope, transaction)
+    : { ...(await planSignature(scope, payer, transaction)), signer: payer.address };
   const signed: TestPayment = { field: 'transaction', value, payer: signer, ...(txSignature === null ? {} : { txSignature }) };
   return commit(scope, await withAnswer({ events: [], writes, result: signed }, keep(signed)));
 }

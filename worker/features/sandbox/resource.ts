@@ -5,6 +5,7 @@ import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
+import { OUTCOMES } from './outcomes.ts';
 
 const Named = z.object({ type: z.string(), id: z.string() });
 
@@ -66,7 +67,7 @@ export const PayRequest = z
         description: 'A challenge of x402: the value of PAYMENT-REQUIRED, or the object in it.',
       }),
     transaction: WireTransaction.optional().openapi({ description: 'Signed as the merchant’s test wallet, and not sent.' }),
-    outcome: z.enum(['paid', 'underpaid', 'declined', 'late', 'overpaid']).default('paid'),
+    outcome: z.enum(OUTCOMES).default('paid'),
     wallet: z
       .string()
       .min(1)

@@ -7,7 +7,7 @@ import { merchantErrors, merchantWriteErrors, sandboxRoute } from '#platform/htt
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
-import type { TestPayment } from './pay.ts';
+import type { TestPayment } from './outcomes.ts';
 import { AdvanceSeconds, BeginRequest, PayRequest, SandboxSessionBody } from './resource.ts';
 
 /** What only a call to the sandbox needs is loaded by it. */

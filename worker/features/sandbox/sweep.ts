@@ -8,6 +8,7 @@ import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepCandidates } from '#features/payments/watch/recheck.ts';
 import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
+import { sweepSubscriptions } from '#features/subscriptions/sweep.ts';
 import { sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import { addressOf, type Shard } from '#platform/context.ts';
@@ -24,6 +25,7 @@ export async function sweepOwn(ctx: Shard, merchantId: AccountId, follow: Follow
   const scope = inSandbox(ctx, merchantId, null);
   await sweepCandidates(scope);
   await sweepSettlements(scope);
+  await sweepSubscriptions(scope);
   await sweepMeteredSessions(scope);
   await sweepExpired(scope);
   await sweepMemberships(scope);

@@ -56,24 +56,24 @@ interface SignedTransfer {
 }
 
 /** Signs, and plans the broadcast: null and no statement where others have still to sign, or the chain does not take it. */
-export function planSignature(scope: Scope, wallet: TestWallet, transaction: string): SignedTransfer {
+export async function planSignature(scope: Scope, wallet: TestWallet, transaction: string): Promise<SignedTransfer> {
   const { wire, messageBytes } = signWith(wallet, transaction);
-  const sent = simulatedChainOf(scope).planSend(base64.decode(wire), LANDS);
+  const sent = await simulatedChainOf(scope).planSend(base64.decode(wire), LANDS);
   if ('kind' in sent) return { wire, txSignature: null, writes: [] };
-  return { wire, txSignature: base58.encode(wallet.key.sign(messageBytes)), writes: [sent.write] };
+  return { wire, txSignature: base58.encode(wallet.key.sign(messageBytes)), writes: sent.writes };
 }
 
 /**
- * Signs in the place of the wallets that a transaction asks, one of the merchant's: a product may be paid on any wallet, and the sandbox has
- * no key of it. `signer`: the wallet that pays. Statements, not effects; none where the chain does not take it.
+ * Signs in the place of the wallets that a transaction asks: a product may be paid on any wallet, and by any, and the sandbox has no key of
+ * it. `signer`: the wallet that pays. Statements, not effects; none where the chain does not take it.
  */
-export function planMerchantSignature(scope: Scope, transaction: string): SignedTransfer & { signer: string } {
+export async function planVouchedSignature(scope: Scope, transaction: string): Promise<SignedTransfer & { signer: string }> {
   const decoded = getTransactionDecoder().decode(base64.decode(transaction));
   const bytes = merchantOf(scope).key.sign(Uint8Array.from(decoded.messageBytes));
   const signatures = Object.fromEntries(Object.keys(decoded.signatures).map((signer) => [signer, bytes]));
   const signed = Uint8Array.from(getTransactionEncoder().encode({ ...decoded, signatures } as typeof decoded));
-  const sent = simulatedChainOf(scope).planSend(signed, LANDS, { isVouched: true });
-  const [txSignature, writes] = 'kind' in sent ? [null, []] : [base58.encode(bytes), [sent.write]];
+  const sent = await simulatedChainOf(scope).planSend(signed, LANDS, { isVouched: true });
+  const [txSignature, writes] = 'kind' in sent ? [null, []] : [base58.encode(bytes), sent.writes];
   return { wire: base64.encode(signed), txSignature, writes, signer: Object.keys(decoded.signatures)[0]! };
 }
 
@@ -124,9 +124,9 @@ export async function planCheckoutPayment(scope: Scope, payment: Payment, { wall
       ? (await prepareTransaction(scope, payment, wallet.address)).transaction
       : await buildCheckoutTransaction({ ...terms, merchant }, wallet.address, (await simulatedChainOf(scope).prepare([])).lifetime);
   const { wire, messageBytes } = signWith(wallet, unsigned);
-  const sent = simulatedChainOf(scope).planSend(base64.decode(wire), fate);
+  const sent = await simulatedChainOf(scope).planSend(base64.decode(wire), fate);
   if ('kind' in sent) throw new Error(`a test wallet's transaction was not taken: ${sent.reason}`);
-  return { signature: base58.encode(wallet.key.sign(messageBytes)), writes: [sent.write] };
+  return { signature: base58.encode(wallet.key.sign(messageBytes)), writes: sent.writes };
 }
 
 const COMPUTE_UNITS = 20_000;

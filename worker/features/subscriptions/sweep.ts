@@ -41,10 +41,12 @@ export async function sweepSubscriptions(ctx: Shard): Promise<Swept> {
   for (let page = 0; page < PAGES_MAX && ctx.elapsedMs() < SWEEP_MS; page++) {
     const rows = await takeDueAuthorizations(ctx, ctx.now + LEASE_MS, PAGE_MAX);
     taken += rows.length;
-    await sendDue(ctx, rows);
+    // What runs on a session's clock is done at its moment, and not when a queue brings it.
+    const queued = ctx.sandbox === null ? rows.filter((row) => isDue(row, ctx.now)) : [];
+    await sendDue(ctx, queued);
     await followEach(
       ctx,
-      rows.filter((row) => !isDue(row, ctx.now)),
+      rows.filter((row) => !queued.includes(row)),
     );
     if (rows.length < PAGE_MAX) return { taken, isFinished: true };
   }
@@ -52,7 +54,7 @@ export async function sweepSubscriptions(ctx: Shard): Promise<Swept> {
 }
 
 async function sendDue(ctx: Shard, rows: AuthorizationRow[]): Promise<void> {
-  const ids = rows.filter((row) => isDue(row, ctx.now)).map(({ id }) => id);
+  const ids = rows.map(({ id }) => id);
   const groups = Array.from({ length: Math.ceil(ids.length / COLLECTED_MAX) }, (_, at) =>
     ids.slice(at * COLLECTED_MAX, (at + 1) * COLLECTED_MAX),
   );

@@ -1,8 +1,10 @@
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit';
 import { sha256, verifyEd25519 } from '#core/crypto.ts';
 import { base58, base58Bytes, utf8 } from '#core/encoding.ts';
+import type { InnerInstructions } from '#platform/db/tables/sandbox.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
 import {
+  type Instruction,
   parseLamportTransfer,
   parseMemo,
   parseTokenTransfer,
@@ -48,6 +50,9 @@ export interface SignedTransaction {
   isSigned: boolean;
   messageBytes: Uint8Array;
   blockhash: string;
+  /** Of its accounts, those that sign, and those that it may change. */
+  signers: string[];
+  writable: string[];
   message: RpcTransaction['transaction']['message'];
 }
 
@@ -61,14 +66,20 @@ export function decodeSigned(wire: Uint8Array): SignedTransaction | null {
     const messageBytes = Uint8Array.from(transaction.messageBytes);
     const signatures = Object.entries(transaction.signatures).map(([signer, bytes]) => [signer, bytes && Uint8Array.from(bytes)] as const);
     const first = signatures[0]?.[1];
+    const accountKeys = message.staticAccounts as string[];
+    const { numSignerAccounts: signerCount, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = message.header;
     return {
+      signers: accountKeys.slice(0, signerCount),
+      writable: accountKeys.filter((_, index) =>
+        index < signerCount ? index < signerCount - numReadonlySignerAccounts : index < accountKeys.length - numReadonlyNonSignerAccounts,
+      ),
       signature: first ? base58.encode(first) : '',
       isSigned: signatures.every(([signer, bytes]) => bytes && verifyEd25519(bytes, messageBytes, base58.decode(signer))),
       messageBytes,
       blockhash: message.lifetimeToken as string,
       message: {
-        accountKeys: message.staticAccounts as string[],
-        header: { numRequiredSignatures: message.header.numSignerAccounts },
+        accountKeys,
+        header: { numRequiredSignatures: signerCount },
         instructions: message.instructions.map(({ programAddressIndex, accountIndices, data }) => ({
           programIdIndex: programAddressIndex,
           accounts: accountIndices ?? [],
@@ -81,7 +92,8 @@ export function decodeSigned(wire: Uint8Array): SignedTransaction | null {
   }
 }
 
-const instructionsOf = ({ accountKeys: keys, instructions }: SignedTransaction['message']) =>
+/** Its instructions, their accounts by address. */
+export const instructionsOf = ({ accountKeys: keys, instructions }: SignedTransaction['message']): Instruction[] =>
   instructions.map(({ programIdIndex, accounts, data }) => ({
     programId: keys[programIdIndex]!,
     accounts: accounts.map((index) => keys[index]!),
@@ -104,10 +116,11 @@ export function memosOf(wire: Uint8Array): string[] {
  */
 export function landedTransaction(
   { message, signature }: SignedTransaction,
-  { slot, blockTime, hasFailed }: { slot: number; blockTime: number; hasFailed: boolean },
+  { slot, blockTime, hasFailed, inner = [] }: { slot: number; blockTime: number; hasFailed: boolean; inner?: InnerInstructions },
 ): RpcTransaction {
   const { accountKeys: keys } = message;
-  const resolved = instructionsOf(message);
+  const called = inner.flatMap(({ instructions }) => instructions);
+  const resolved = [...instructionsOf(message), ...instructionsOf({ ...message, instructions: called })];
   const moved = (parse: typeof parseTokenTransfer | typeof parseLamportTransfer): TokenTransfer[] =>
     hasFailed ? [] : resolved.map(parse).filter((transfer) => transfer !== null);
   const gain = (transfers: TokenTransfer[], account: string): bigint =>
@@ -141,7 +154,7 @@ export function landedTransaction(
       postBalances: keys.map((account, i) => BALANCE + Number(gain(lamports, account)) - (i === 0 ? fee : 0)),
       preTokenBalances: balances(0n),
       postTokenBalances: balances(1n),
-      innerInstructions: [],
+      innerInstructions: hasFailed ? [] : inner,
     },
   };
 }

@@ -1,16 +1,18 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { base64 } from '#core/encoding.ts';
-import { SECOND } from '#core/time.ts';
+import { SECOND, unixSeconds } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
-import type { Write } from '#platform/db/commit.ts';
+import { isVeto, type Write } from '#platform/db/commit.ts';
 import type { SandboxFate, SandboxTransaction } from '#platform/db/tables/sandbox.ts';
-import type { Chain } from '#solana/chain.ts';
+import type { Chain, ChainAccount } from '#solana/chain.ts';
 import type { Lifetime } from '#solana/checkout-transaction.ts';
 import type { Confirmed, Finality } from '#solana/finality.ts';
 import type { Broadcast, Sighting, Sightings } from '#solana/node-answers.ts';
-import type { SignatureListing } from '#solana/signature-list.ts';
+import type { Bounds, SignatureListing } from '#solana/signature-list.ts';
 import { parseTransaction } from '#solana/transaction.ts';
-import { findTransactions, insertTransaction, markSent, type SandboxPlace } from './simulated.store.ts';
+import { Ledger } from './accounts/ledger.ts';
+import { changesAccounts } from './accounts/run.ts';
+import { findTransactions, insertTransaction, isSent, listAbout, markSent, type SandboxPlace } from './simulated.store.ts';
 import { blockhashAt, decodeSigned, landedTransaction, type SignedTransaction, slotAt, slotOfBlockhash } from './simulated-blocks.ts';
 
 /** Blocks for which a blockhash can be used, and after which a block is final, as on the real clusters. */
@@ -19,6 +21,9 @@ const FINAL_AFTER_MS = 13 * SECOND;
 const FINAL_AFTER_SLOTS = 32;
 /** Every wallet of a sandbox can pay whatever it is asked. */
 const LAMPORTS = 1_000_000_000_000;
+
+/** Of a broadcast whose accounts others change. */
+const TRIES_MAX = 8;
 
 const AT_ONCE: SandboxFate = { landsAfterMs: 0 };
 
@@ -32,6 +37,8 @@ type Standing = 'unknown' | 'confirmed' | 'final' | 'dropped';
  */
 export class SimulatedChain implements Chain {
   readonly place: string;
+  /** What stands on it. */
+  readonly ledger: Ledger;
   readonly #db: Db;
   readonly #at: SandboxPlace & { now: number };
 
@@ -39,6 +46,7 @@ export class SimulatedChain implements Chain {
     this.#db = db;
     this.#at = at;
     this.place = `sandbox:${at.merchantId}`;
+    this.ledger = new Ledger(db, at);
   }
 
   within(): Chain {
@@ -77,16 +85,21 @@ export class SimulatedChain implements Chain {
     return { kind: 'found', account: null };
   }
 
-  async readAccounts(addresses: readonly string[]): Promise<{ kind: 'accounts'; slot: number; accounts: null[] }> {
-    return { kind: 'accounts', slot: slotAt(this.#at.now), accounts: addresses.map(() => null) };
+  async readAccounts(addresses: readonly string[]): Promise<{ kind: 'accounts'; slot: number; accounts: (ChainAccount | null)[] }> {
+    return { kind: 'accounts', slot: slotAt(this.#at.now), accounts: await this.ledger.read(addresses) };
   }
 
   async isAbsentEverywhere(): Promise<boolean> {
     return true;
   }
 
-  async listSignatures(): Promise<SignatureListing> {
-    return { kind: 'page', items: [], nodeSeconds: Math.floor(this.#at.now / SECOND), knowsUntil: true };
+  /** Of the address of a subscription, the transactions about it; of all others none. */
+  async listSignatures(address: string, page: Bounds & { limit: number }): Promise<SignatureListing> {
+    const rows = await listAbout(this.#db, this.#at, address, page);
+    const items = rows
+      .filter((row) => ['confirmed', 'final'].includes(this.#standingOf(row)))
+      .map((row) => ({ signature: row.txSignature!, memo: null, blockTime: blockTimeOf(row) }));
+    return { kind: 'page', items, nodeSeconds: unixSeconds(this.#at.now), knowsUntil: true };
   }
 
   async finalityOf(transactions: readonly Confirmed[]): Promise<{ kind: 'finality'; finality: Finality[] }> {
@@ -107,27 +120,55 @@ export class SimulatedChain implements Chain {
   }
 
   /** Takes a transaction on its way: it lands as was decided for its message before, and at once where nothing was. */
-  async sendTransaction(wire: Uint8Array): Promise<Broadcast> {
-    const planned = this.planSend(wire, AT_ONCE);
-    if ('kind' in planned) return planned;
-    await this.#db.batch([planned.write]);
-    return { kind: 'sent' };
+  async sendTransaction(wire: Uint8Array, { preflight = true } = {}): Promise<Broadcast> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const planned = await this.planSend(wire, AT_ONCE, { mayFail: !preflight });
+      if ('kind' in planned) return planned;
+      const [first, ...rest] = planned.writes;
+      try {
+        if (first) await this.#db.batch([first, ...rest]);
+        return { kind: 'sent' };
+      } catch (error) {
+        // Another transaction changed the same account first.
+        if (!isVeto(error)) throw error;
+      }
+    }
+    return { kind: 'unavailable', reason: 'others were faster each time' };
   }
 
   /**
-   * The broadcast as a statement, so that it can be stored in one batch with its answer; or why it is refused. `isVouched`: the sandbox
-   * itself acts for a wallet whose key it does not have, so its signature is not looked at.
+   * The broadcast as statements, so that it can be stored in one batch with its answer; or why it is refused. A batch with them fails where
+   * an account was changed meanwhile. `isVouched`: the sandbox itself acts for a wallet whose key it does not have, so its signature is not
+   * looked at. `mayFail`: what its programs refuse lands all the same, as a failure.
    */
-  planSend(wire: Uint8Array, fate: SandboxFate, { isVouched = false } = {}): { write: Write } | Extract<Broadcast, { kind: 'rejected' }> {
+  async planSend(
+    wire: Uint8Array,
+    fate: SandboxFate,
+    { isVouched = false, mayFail = false } = {},
+  ): Promise<{ writes: Write[] } | Extract<Broadcast, { kind: 'rejected' }>> {
     const signed = decodeSigned(wire);
     const problem = this.#problemOf(signed, isVouched);
     if (problem !== null) return { kind: 'rejected', reason: problem };
-    return { write: markSent(this.#db, this.#at, { ...rowOf(signed!, wire), fate, sentAt: this.#at.now }) };
+    const sent = { ...rowOf(signed!, wire), fate, sentAt: this.#at.now };
+    if (!changesAccounts(signed!)) return { writes: [markSent(this.#db, this.#at, { ...sent, inner: null, about: null })] };
+    if (await isSent(this.#db, this.#at, sent.messageHash)) return { writes: [] };
+    const { run, writes } = await this.ledger.plan(signed!);
+    const { about } = run;
+    if (run.kind === 'failed') {
+      if (!mayFail) return { kind: 'rejected', reason: run.reason };
+      return { writes: [markSent(this.#db, this.#at, { ...sent, fate: { ...fate, hasFailed: true }, inner: null, about })] };
+    }
+    return { writes: [markSent(this.#db, this.#at, { ...sent, inner: run.inner, about }), ...writes] };
   }
 
+  /** As nodes do it, without a look at signatures where programs tell what would come of it. */
   async simulate(wire: Uint8Array): Promise<{ kind: 'passed'; lastValidBlockHeight: number } | { kind: 'failed'; reason: string }> {
-    const problem = this.#problemOf(decodeSigned(wire));
+    const signed = decodeSigned(wire);
+    const hasPrograms = signed !== null && changesAccounts(signed);
+    const problem = this.#problemOf(signed, hasPrograms);
     if (problem !== null) return { kind: 'failed', reason: problem };
+    const run = hasPrograms ? await this.ledger.run(signed) : null;
+    if (run?.kind === 'failed') return { kind: 'failed', reason: run.reason };
     return { kind: 'passed', lastValidBlockHeight: slotAt(this.#at.now) + BLOCKHASH_LIFE };
   }
 
@@ -179,10 +220,14 @@ function landedOf(transaction: SandboxTransaction) {
   const at = landedAt(transaction)!;
   return landedTransaction(decodeSigned(base64.decode(transaction.wire!))!, {
     slot: slotAt(at),
-    blockTime: Math.floor((at + (transaction.fate.blockAheadMs ?? 0)) / SECOND),
+    blockTime: blockTimeOf(transaction),
     hasFailed: transaction.fate.hasFailed === true,
+    inner: transaction.inner ?? [],
   });
 }
+
+/** Seconds. */
+const blockTimeOf = (transaction: SandboxTransaction): number => unixSeconds(landedAt(transaction)! + (transaction.fate.blockAheadMs ?? 0));
 
 const rowOf = ({ messageBytes, signature }: SignedTransaction, wire: Uint8Array) => ({
   messageHash: sha256Hex(messageBytes),

@@ -26,8 +26,7 @@ export function simulatedConfig(config: Config): Config {
     FEE_PAYER_KEYS: seed('fee payer'),
     CHALLENGE_KEYS: seed('challenge'),
     CHANNEL_KEYS: seed('channel operator'),
-    // The sandbox has no subscriptions program: nothing in it renews itself.
-    SUBSCRIPTION_KEYS: undefined,
+    SUBSCRIPTION_KEYS: seed('subscription puller'),
     PRICE_URL: SIMULATED_PRICE_URL,
     FEE_WALLET: config.FEE_WALLET ?? SANDBOX_WALLET,
     TREASURY_WALLET: config.TREASURY_WALLET ?? SANDBOX_WALLET,

@@ -25,8 +25,8 @@ export const unchanged = <T>(result: T): Change<T> => ({ events: [], writes: [],
  * A veto inside a batch: rolls everything back where `condition` holds. After an UPDATE, `changes() = 0` makes a lost
  * compare-and-set fail its neighbours, which D1 alone would not.
  */
-export const vetoIf = (ctx: Shard, condition: SQL): Write => ctx.db.insert(guard).select(sql`SELECT NULL WHERE ${condition}`);
-export const vetoUnlessChanged = (ctx: Shard): Write => vetoIf(ctx, sql`changes() = 0`);
+export const vetoIf = (ctx: Pick<Shard, 'db'>, condition: SQL): Write => ctx.db.insert(guard).select(sql`SELECT NULL WHERE ${condition}`);
+export const vetoUnlessChanged = (ctx: Pick<Shard, 'db'>): Write => vetoIf(ctx, sql`changes() = 0`);
 
 /**
  * Stores a Change in one batch: events first, because UNIQUE(subject_id, subject_version) is the lock, then the writes.

@@ -8,10 +8,10 @@ import {
   encodeChannel,
 } from '#solana/programs/payment-channels/channel.ts';
 import { CHANNEL_ERRORS, type ChannelError } from '#solana/programs/payment-channels/errors.ts';
+import { fail } from '#solana/programs/program-failure.ts';
 import { TOKEN_PROGRAM } from '../../network.ts';
 import { isMint, isTokenAccount, readHolding, TOKEN_ACCOUNT_BYTES } from '../../tokens.ts';
 import type { ProgramCall } from '../program-call.ts';
-import { fail } from '../program-failure.ts';
 
 const CHANNEL_PROBLEMS: Readonly<Record<ChannelProblem, number | string>> = {
   tombstone: 'InvalidAccountData',

@@ -5,8 +5,8 @@ import {
   type ChannelInstructionProblem,
   parseChannelInstruction,
 } from '#solana/programs/payment-channels/parse-instruction.ts';
+import { fail } from '#solana/programs/program-failure.ts';
 import type { ProgramCall, ProgramModel } from '../program-call.ts';
-import { fail } from '../program-failure.ts';
 import { requestClose, seal } from './close.ts';
 import { distribute, reclaim, withdrawPayer } from './distribute.ts';
 import { open, topUp } from './fund.ts';

@@ -1,8 +1,8 @@
 import type { ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 import { CHANNEL_ERRORS } from '#solana/programs/payment-channels/errors.ts';
 import type { ChannelInstruction } from '#solana/programs/payment-channels/parse-instruction.ts';
+import { fail } from '#solana/programs/program-failure.ts';
 import type { ProgramCall } from '../program-call.ts';
-import { fail } from '../program-failure.ts';
 import { loadChannel, requireSigner, saveChannel } from './channel-accounts.ts';
 
 type RequestClose = Extract<ChannelInstruction, { name: 'requestClose' }>;

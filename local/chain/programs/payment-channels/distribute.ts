@@ -5,9 +5,9 @@ import { type Channel, type ChannelProgram, OPEN_SLOT_WINDOW, TOMBSTONE } from '
 import { hashShares, remainderBps, shareBetween } from '#solana/programs/payment-channels/distribution.ts';
 import { CHANNEL_ERRORS } from '#solana/programs/payment-channels/errors.ts';
 import type { ChannelInstruction } from '#solana/programs/payment-channels/parse-instruction.ts';
+import { fail } from '#solana/programs/program-failure.ts';
 import { readHolding } from '../../tokens.ts';
 import type { ProgramCall } from '../program-call.ts';
-import { fail } from '../program-failure.ts';
 import {
   ESCROW_ERRORS,
   loadChannel,

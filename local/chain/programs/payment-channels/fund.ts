@@ -8,9 +8,9 @@ import { hashShares } from '#solana/programs/payment-channels/distribution.ts';
 import { CHANNEL_ERRORS } from '#solana/programs/payment-channels/errors.ts';
 import { RENT_SYSVAR } from '#solana/programs/payment-channels/instructions.ts';
 import type { ChannelInstruction } from '#solana/programs/payment-channels/parse-instruction.ts';
+import { fail } from '#solana/programs/program-failure.ts';
 import { U64_MAX } from '../../network.ts';
 import type { ProgramCall } from '../program-call.ts';
-import { fail } from '../program-failure.ts';
 import {
   ESCROW_ERRORS,
   loadChannel,

@@ -3,8 +3,8 @@ import { hex } from '#core/encoding.ts';
 import { addressSeed, associatedTokenAddress, u64Seed } from '#solana/programs/derived-address.ts';
 import type { ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 import { CHANNEL_ERRORS } from '#solana/programs/payment-channels/errors.ts';
+import { fail } from '#solana/programs/program-failure.ts';
 import type { ProgramCall } from '../program-call.ts';
-import { fail } from '../program-failure.ts';
 import { findHoldingProblem, type HoldingProblem, type Token } from './channel-accounts.ts';
 
 const BENEFICIARIES = ['recipient', 'payee', 'payer'] as const;

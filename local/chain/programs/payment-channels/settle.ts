@@ -11,8 +11,8 @@ import {
   type SignedMessage,
   type Voucher,
 } from '#solana/programs/payment-channels/vouchers.ts';
+import { fail } from '#solana/programs/program-failure.ts';
 import type { ProgramCall } from '../program-call.ts';
-import { fail } from '../program-failure.ts';
 import { loadChannel, requireSigner, saveChannel } from './channel-accounts.ts';
 
 type Settle = Extract<ChannelInstruction, { name: 'settle' }>;

@@ -9,7 +9,7 @@ import { addMessage, openTicket, resolveTicket } from '#features/support/ticket.
 import type { Actor } from '#platform/context.ts';
 import { type Keep, keepNothing, once } from '#platform/db/once.ts';
 import type { EventType } from '#rules/events.ts';
-import { planMerchantSignature, send } from '../wallet.ts';
+import { planVouchedSignature, send } from '../wallet.ts';
 import { advanceStep, answerOf, paymentIn } from './actions.ts';
 import { requestOf } from './agent.ts';
 import { done, type ScriptStage, type Step } from './script.ts';
@@ -34,7 +34,7 @@ export const refundSteps: Step[] = [
       const { id: paymentId } = await paymentIn(stage);
       const run = (keep: Keep<{ transaction: string }>) => prepareRefund(scope, { paymentId, revokesAccess: false, keep });
       const transaction = await keptIn(stage, 'refund', run, (prepared) => prepared.transaction);
-      const { txSignature, writes } = planMerchantSignature(scope, transaction);
+      const { txSignature, writes } = await planVouchedSignature(scope, transaction);
       assert(txSignature !== null, 'the chain takes a refund that was just prepared');
       notes.refund = await send(scope, { signature: txSignature, writes });
       return done('sent');

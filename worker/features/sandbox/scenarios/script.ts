@@ -1,7 +1,7 @@
 import type { Scope } from '#platform/context.ts';
 import type { SandboxOptions, SandboxSession } from '#platform/db/tables/sandbox.ts';
 import type { EventType } from '#rules/events.ts';
-import type { DeliveryPlace, IdentityProvider } from '#rules/payment-terms.ts';
+import type { DeliveryPlace, IdentityProvider, RenewalMode } from '#rules/payment-terms.ts';
 
 /** Where a step of a script stands: the session's rows on its own chain and clock. */
 export interface ScriptStage {
@@ -41,6 +41,8 @@ export type Wares = {
   access_period_days: number | null;
   product_type?: IdentityProvider;
   delivery?: DeliveryPlace;
+  billing_model?: 'recurring';
+  renewal_mode?: RenewalMode;
 };
 
 /** One row of the table of scenarios. */

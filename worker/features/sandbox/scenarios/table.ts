@@ -5,6 +5,7 @@ import { askStep, settleStep, signStep, useUp } from './agent.ts';
 import { CHAT, joinSteps } from './members.ts';
 import { closeStep, meterSteps, topUpStep, useStep } from './metered.ts';
 import { refundSteps, ticketSteps } from './office.ts';
+import { RENEWING_SCENARIOS } from './renewing.ts';
 import type { Scenario } from './script.ts';
 import { release, tellAgain, untilTold } from './tell.ts';
 
@@ -116,6 +117,7 @@ const TABLE = {
     expected: [...BOUGHT, 'delivery.failed', 'delivery.succeeded'],
     script: joinSteps,
   },
+  ...RENEWING_SCENARIOS,
   entitlement_exhausted: {
     description: 'A customer uses all that was bought.',
     wares: CALLS,

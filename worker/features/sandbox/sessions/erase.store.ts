@@ -15,9 +15,10 @@ import { supportMessages, supportTickets } from '#platform/db/tables/office/supp
 import { payments, refunds, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { receiptMetadata, receipts } from '#platform/db/tables/receipts.ts';
-import { sandboxSessions, sandboxTransactions } from '#platform/db/tables/sandbox.ts';
+import { sandboxAccounts, sandboxSessions, sandboxTransactions } from '#platform/db/tables/sandbox.ts';
 import { meteredSessions, settlements } from '#platform/db/tables/settlements.ts';
 import { subscriptionAuthorizations, subscriptionCollections } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { subscriptionPlans } from '#platform/db/tables/subscriptions/plans.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 
@@ -57,6 +58,8 @@ export function sessionErasure(scope: Scope): Write[] {
     db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE sandbox_session_id = ${sessionId})`),
     db.delete(supportTickets).where(eq(supportTickets.sandboxSessionId, sessionId)),
     db.delete(sandboxTransactions).where(eq(sandboxTransactions.sessionId, sessionId)),
+    db.delete(sandboxAccounts).where(sql`session_id <> '' AND session_id = ${sessionId}`),
+    db.delete(subscriptionPlans).where(sql`product_id IN (SELECT id FROM products WHERE sandbox_session_id = ${sessionId})`),
     db.delete(products).where(eq(products.sandboxSessionId, sessionId)),
     db.delete(sandboxSessions).where(eq(sandboxSessions.id, sessionId)),
   ];

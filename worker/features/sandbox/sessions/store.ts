@@ -125,7 +125,15 @@ export async function readDue(
   scope: Scope,
 ): Promise<
   Record<
-    'expired' | 'memberships' | 'finality' | 'settlements' | 'entitlements' | 'meteredSessions' | 'placements' | 'tickets',
+    | 'expired'
+    | 'memberships'
+    | 'finality'
+    | 'settlements'
+    | 'subscriptions'
+    | 'entitlements'
+    | 'meteredSessions'
+    | 'placements'
+    | 'tickets',
     number | null
   >
 > {
@@ -138,6 +146,7 @@ export async function readDue(
       UNION ALL SELECT min(next_look_at) FROM unmatched_payments WHERE ${isOfPaymentInReach(scope, 'payment_id')} AND status = 'open')
     ) AS finality,
     (SELECT min(next_check_at) FROM settlements WHERE ${inReach(scope)} AND status <> 'settled') AS settlements,
+    (SELECT min(next_look_at) FROM subscription_authorizations WHERE ${inReach(scope)}) AS subscriptions,
     (SELECT min(next_look_at) FROM metered_sessions WHERE ${inReach(scope)} AND next_look_at IS NOT NULL) AS meteredSessions,
     (SELECT min(paid_through) FROM entitlements WHERE ${inReach(scope)} AND status NOT IN ('expired', 'revoked')) AS entitlements,
     (SELECT min(next_attempt_at) FROM placements WHERE ${inReach(scope)} AND next_attempt_at IS NOT NULL) AS placements`);

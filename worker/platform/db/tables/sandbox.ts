@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, EndpointId, ProductId, SandboxSessionId } from '#core/ids.ts';
 import { SANDBOX_SESSION, type SandboxSessionStatus } from '#rules/states.ts';
+import type { RpcInstruction } from '#solana/transaction.ts';
 import { instant, json, oneOf } from './columns.ts';
 
 /** What a scenario was asked for beside its name. */
@@ -77,6 +78,9 @@ export interface SandboxFate {
   dropsAfterMs?: number;
 }
 
+/** What the programs called that each instruction named, by its place. */
+export type InnerInstructions = { index: number; instructions: RpcInstruction[] }[];
+
 /**
  * The simulated chain: transactions that test wallets signed over blockhashes of a sandbox. Made by the service alone, for calls of a
  * merchant's sandbox; ended with their session, or after 90 days.
@@ -96,14 +100,44 @@ export const sandboxTransactions = sqliteTable(
     wire: text('wire'),
     /** When it was broadcast, by its own clock. */
     sentAt: instant('sent_at'),
+    /** What the programs that it names did; null where it names none whose accounts are kept. */
+    inner: json<InnerInstructions>('inner'),
+    /** The address of the subscription that it is about. */
+    about: text('about'),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.merchantId, table.messageHash] }),
     index('sandbox_transactions_by_signature').on(table.merchantId, table.txSignature),
     index('sandbox_transactions_by_session').on(table.sessionId, table.createdAt),
+    index('sandbox_transactions_about').on(table.merchantId, table.about, table.sentAt).where(sql`about IS NOT NULL`),
+  ],
+);
+
+/**
+ * What stands on a simulated chain: the accounts of the subscriptions program, and the token accounts that it moves money between. Changed
+ * in the batch of the transaction that changes them; ended with their session, or by the transaction that closes them.
+ */
+export const sandboxAccounts = sqliteTable(
+  'sandbox_accounts',
+  {
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    /** `''`: of no session. */
+    sessionId: text('session_id').notNull(),
+    address: text('address').notNull(),
+    /** The program that it belongs to. */
+    owner: text('owner').notNull(),
+    /** Base64. */
+    data: text('data').notNull(),
+    /** The hash of the message that changed it last: of two that change it at once, one is run anew. */
+    changedBy: text('changed_by').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.merchantId, table.sessionId, table.address] }),
+    index('sandbox_accounts_by_session').on(table.sessionId).where(sql`session_id <> ''`),
   ],
 );
 
 export type SandboxSession = typeof sandboxSessions.$inferSelect;
 export type SandboxTransaction = typeof sandboxTransactions.$inferSelect;
+export type SandboxAccount = typeof sandboxAccounts.$inferSelect;

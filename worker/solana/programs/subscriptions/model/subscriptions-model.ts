@@ -1,12 +1,8 @@
-import { SUBSCRIPTION_ERRORS } from '#solana/programs/subscriptions/errors.ts';
-import {
-  parseSubscriptionInstruction,
-  type SubscriptionInstruction,
-  type SubscriptionInstructionProblem,
-} from '#solana/programs/subscriptions/parse-instruction.ts';
-import { SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
-import type { ProgramCall, ProgramModel } from '../program-call.ts';
-import { fail } from '../program-failure.ts';
+import { fail } from '../../program-failure.ts';
+import type { ModelledProgram, ProgramRun } from '../../program-run.ts';
+import { SUBSCRIPTION_ERRORS } from '../errors.ts';
+import { parseSubscriptionInstruction, type SubscriptionInstruction, type SubscriptionInstructionProblem } from '../parse-instruction.ts';
+import { SUBSCRIPTIONS_PROGRAM } from '../subscription.ts';
 import { closeAuthority, initAuthority, revokeAuthority } from './authority.ts';
 import { collect } from './collect.ts';
 import { cancel, resume, revoke } from './end.ts';
@@ -21,7 +17,7 @@ const PROBLEMS: Readonly<Record<SubscriptionInstructionProblem, number>> = {
   wrong_accounts: SUBSCRIPTION_ERRORS.notEnoughAccountKeys,
 };
 
-type Handler<Instruction = SubscriptionInstruction> = (call: ProgramCall, instruction: Instruction) => void;
+type Handler<Instruction = SubscriptionInstruction> = (run: ProgramRun, instruction: Instruction) => void;
 
 const HANDLERS: { [Name in SubscriptionInstruction['name']]: Handler<Extract<SubscriptionInstruction, { name: Name }>> } = {
   initAuthority,
@@ -38,19 +34,19 @@ const HANDLERS: { [Name in SubscriptionInstruction['name']]: Handler<Extract<Sub
 };
 
 /** A model of the subscriptions program, version 0.4.0: what belongs to plans, without delegations that have none. */
-export const SUBSCRIPTIONS_MODEL: ProgramModel = {
+export const SUBSCRIPTIONS_MODEL: ModelledProgram = {
   address: SUBSCRIPTIONS_PROGRAM,
-  process: (call) => {
-    if (call.data[0] === EMIT_EVENT) refuseEmission(call);
-    const parsed = parseSubscriptionInstruction(call);
+  process: (run) => {
+    if (run.data[0] === EMIT_EVENT) refuseEmission(run);
+    const parsed = parseSubscriptionInstruction(run);
     const instruction = parsed.ok ? parsed.value : fail(PROBLEMS[parsed.reason]);
-    (HANDLERS[instruction.name] as Handler)(call, instruction);
+    (HANDLERS[instruction.name] as Handler)(run, instruction);
   },
 };
 
 /** The call that carries an event works from inside the program alone: no transaction can have its authority's signature. */
-function refuseEmission(call: ProgramCall): never {
-  const [authority] = call.accounts;
-  if (authority === undefined || call.accounts.length > 1) return fail('NotEnoughAccountKeys');
-  return fail(call.isSigner(authority) ? SUBSCRIPTION_ERRORS.invalidEventAuthority : 'MissingRequiredSignature');
+function refuseEmission(run: ProgramRun): never {
+  const [authority] = run.accounts;
+  if (authority === undefined || run.accounts.length > 1) return fail('NotEnoughAccountKeys');
+  return fail(run.isSigner(authority) ? SUBSCRIPTION_ERRORS.invalidEventAuthority : 'MissingRequiredSignature');
 }

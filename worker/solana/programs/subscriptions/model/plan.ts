@@ -1,17 +1,10 @@
 import type { Address } from '@solana/kit';
-import { addressSeed, u64Seed } from '#solana/programs/derived-address.ts';
-import { SUBSCRIPTION_ERRORS } from '#solana/programs/subscriptions/errors.ts';
-import type { SubscriptionInstruction } from '#solana/programs/subscriptions/parse-instruction.ts';
-import {
-  ACCOUNT_KINDS,
-  findPlanAddress,
-  PERIOD_HOURS_MAX,
-  PLAN_BYTES,
-  periodSeconds,
-  type SubscriptionPlan,
-} from '#solana/programs/subscriptions/subscription.ts';
-import type { ProgramCall } from '../program-call.ts';
-import { fail } from '../program-failure.ts';
+import { addressSeed, u64Seed } from '../../derived-address.ts';
+import { fail } from '../../program-failure.ts';
+import type { ProgramRun } from '../../program-run.ts';
+import { SUBSCRIPTION_ERRORS } from '../errors.ts';
+import type { SubscriptionInstruction } from '../parse-instruction.ts';
+import { ACCOUNT_KINDS, findPlanAddress, PERIOD_HOURS_MAX, PLAN_BYTES, periodSeconds, type SubscriptionPlan } from '../subscription.ts';
 import {
   emit,
   hasEnded,
@@ -37,32 +30,32 @@ const PULLERS_OFFSET = 235;
 const METADATA_OFFSET = 363;
 
 /** Publishes a plan. Its bytes are kept as they came, apart from when it was made. */
-export function createPlan(call: ProgramCall, { accounts, plan }: CreatePlan): void {
+export function createPlan(run: ProgramRun, { accounts, plan }: CreatePlan): void {
   if (plan.amount === 0n) fail(SUBSCRIPTION_ERRORS.invalidAmount);
   if (plan.periodHours === 0n || plan.periodHours > PERIOD_HOURS_MAX) fail(SUBSCRIPTION_ERRORS.invalidPeriodLength);
-  requireEnd(plan, call.now);
-  requireSigner(call, accounts.owner);
-  requireWritable(call, accounts.owner, accounts.plan);
-  requireMint(call, accounts.mint, accounts.tokenProgram);
+  requireEnd(plan, run.now);
+  requireSigner(run, accounts.owner);
+  requireWritable(run, accounts.owner, accounts.plan);
+  requireMint(run, accounts.mint, accounts.tokenProgram);
   requireTokenProgram(accounts.tokenProgram);
   requireSystemProgram(accounts.systemProgram);
   if (plan.mint !== accounts.mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
-  if (call.read(accounts.plan).data.length > 0) fail(SUBSCRIPTION_ERRORS.planAlreadyExists);
+  if (run.read(accounts.plan).data.length > 0) fail(SUBSCRIPTION_ERRORS.planAlreadyExists);
   const { address, bump } = findPlanAddress(accounts.owner, plan.planId);
   if (accounts.plan !== address) fail(SUBSCRIPTION_ERRORS.invalidPlanPda);
-  call.create(address, accounts.owner, PLAN_BYTES);
-  const data = Uint8Array.of(ACCOUNT_KINDS.plan, ...addressSeed(accounts.owner), bump, ACTIVE, ...call.data.slice(1));
-  data.set(u64Seed(call.now), CREATED_AT_OFFSET);
-  call.write(address, data);
+  run.create(address, accounts.owner, PLAN_BYTES);
+  const data = Uint8Array.of(ACCOUNT_KINDS.plan, ...addressSeed(accounts.owner), bump, ACTIVE, ...run.data.slice(1));
+  data.set(u64Seed(run.now), CREATED_AT_OFFSET);
+  run.write(address, data);
 }
 
 /** Changes a plan: its end may come nearer but never go; after a sunset only pullers can be taken out. */
-export function updatePlan(call: ProgramCall, { accounts, ...change }: UpdatePlan): void {
-  requireSigner(call, accounts.owner);
-  requireWritable(call, accounts.plan);
-  const plan = loadOwnPlan(call, accounts);
-  const data = Uint8Array.from(call.read(accounts.plan).data);
-  const [status, endTs, pullers, metadata] = splitChange(call);
+export function updatePlan(run: ProgramRun, { accounts, ...change }: UpdatePlan): void {
+  requireSigner(run, accounts.owner);
+  requireWritable(run, accounts.plan);
+  const plan = loadOwnPlan(run, accounts);
+  const data = Uint8Array.from(run.read(accounts.plan).data);
+  const [status, endTs, pullers, metadata] = splitChange(run);
   const isSameMetadata = metadata.every((byte, index) => data[METADATA_OFFSET + index] === byte);
   if (plan.status === 'sunset') {
     const isNarrower = change.pullers.every((puller) => plan.pullers.includes(puller));
@@ -71,30 +64,30 @@ export function updatePlan(call: ProgramCall, { accounts, ...change }: UpdatePla
   }
   if (change.status === SUNSET && change.endTs === 0n) fail(SUBSCRIPTION_ERRORS.sunsetRequiresEndTs);
   if (change.status !== SUNSET && change.status !== ACTIVE) fail(SUBSCRIPTION_ERRORS.invalidPlanStatus);
-  if (hasEnded(plan, call.now)) fail(SUBSCRIPTION_ERRORS.planExpired);
+  if (hasEnded(plan, run.now)) fail(SUBSCRIPTION_ERRORS.planExpired);
   const isExtended = plan.endTs !== 0n && (change.endTs === 0n || change.endTs > plan.endTs);
   if (isExtended) fail(SUBSCRIPTION_ERRORS.planEndTsCannotExtend);
-  if (change.endTs !== plan.endTs) requireEnd({ ...plan, endTs: change.endTs }, call.now);
+  if (change.endTs !== plan.endTs) requireEnd({ ...plan, endTs: change.endTs }, run.now);
   data.set(status, STATUS_OFFSET);
   data.set(endTs, END_OFFSET);
   data.set(pullers, PULLERS_OFFSET);
   data.set(metadata, METADATA_OFFSET);
-  call.write(accounts.plan, data);
-  emit(call, accounts, 'planUpdated', [accounts.plan, accounts.owner, status, endTs, pullers]);
+  run.write(accounts.plan, data);
+  emit(run, accounts, 'planUpdated', [accounts.plan, accounts.owner, status, endTs, pullers]);
 }
 
 /** Closes a plan whose end has passed. */
-export function deletePlan(call: ProgramCall, { accounts }: DeletePlan): void {
-  requireSigner(call, accounts.owner);
-  requireWritable(call, accounts.owner, accounts.plan);
-  const plan = loadOwnPlan(call, accounts);
-  if (!hasEnded(plan, call.now)) fail(SUBSCRIPTION_ERRORS.planNotExpired);
-  call.close(accounts.plan, accounts.owner);
+export function deletePlan(run: ProgramRun, { accounts }: DeletePlan): void {
+  requireSigner(run, accounts.owner);
+  requireWritable(run, accounts.owner, accounts.plan);
+  const plan = loadOwnPlan(run, accounts);
+  if (!hasEnded(plan, run.now)) fail(SUBSCRIPTION_ERRORS.planNotExpired);
+  run.close(accounts.plan, accounts.owner);
 }
 
-function loadOwnPlan(call: ProgramCall, accounts: { owner: Address; plan: Address }): SubscriptionPlan {
-  requireOurs(call, accounts.plan);
-  const plan = loadPlan(call, accounts.plan);
+function loadOwnPlan(run: ProgramRun, accounts: { owner: Address; plan: Address }): SubscriptionPlan {
+  requireOurs(run, accounts.plan);
+  const plan = loadPlan(run, accounts.plan);
   return plan.owner === accounts.owner ? plan : fail(SUBSCRIPTION_ERRORS.notPlanOwner);
 }
 
@@ -104,7 +97,7 @@ function requireEnd({ endTs, periodHours }: Pick<SubscriptionPlan, 'endTs' | 'pe
 }
 
 /** The bytes of a change as they came: status, end, pullers, metadata. */
-function splitChange({ data }: ProgramCall): [Uint8Array, Uint8Array, Uint8Array, Uint8Array] {
+function splitChange({ data }: ProgramRun): [Uint8Array, Uint8Array, Uint8Array, Uint8Array] {
   const part = (from: number, to: number) => Uint8Array.from(data.slice(from, to));
   return [part(1, 2), part(2, 10), part(10, 138), part(138, 266)];
 }

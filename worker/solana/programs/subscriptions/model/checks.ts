@@ -1,6 +1,10 @@
 import type { Address, EncodedAccount } from '@solana/kit';
-import { addressSeed, associatedTokenAddress, u64Seed } from '#solana/programs/derived-address.ts';
-import { SUBSCRIPTION_ERRORS } from '#solana/programs/subscriptions/errors.ts';
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../../assets.ts';
+import { addressSeed, associatedTokenAddress, u64Seed } from '../../derived-address.ts';
+import { fail } from '../../program-failure.ts';
+import type { ProgramRun } from '../../program-run.ts';
+import { findMintDecimals, isClassicHolding, readHolder } from '../../token-account.ts';
+import { SUBSCRIPTION_ERRORS } from '../errors.ts';
 import {
   ACCOUNT_KINDS,
   decodeAuthority,
@@ -12,11 +16,7 @@ import {
   type SubscriptionAccountProblem,
   type SubscriptionAuthority,
   type SubscriptionPlan,
-} from '#solana/programs/subscriptions/subscription.ts';
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../network.ts';
-import { isMint, isTokenAccount, readHolding, TOKEN_ACCOUNT_BYTES } from '../../tokens.ts';
-import type { ProgramCall } from '../program-call.ts';
-import { fail } from '../program-failure.ts';
+} from '../subscription.ts';
 
 const PROBLEMS: Readonly<Record<SubscriptionAccountProblem, number>> = {
   wrong_length: SUBSCRIPTION_ERRORS.invalidAccountData,
@@ -27,19 +27,19 @@ const PROBLEMS: Readonly<Record<SubscriptionAccountProblem, number>> = {
 const VERSION = 1;
 
 /** How the program tells whose an account is. */
-export const isOurs = (account: EncodedAccount): boolean => account.programAddress === SUBSCRIPTIONS_PROGRAM;
+export const isOurs = (account: Pick<EncodedAccount, 'programAddress'>): boolean => account.programAddress === SUBSCRIPTIONS_PROGRAM;
 
-export function requireSigner(call: ProgramCall, address: Address): void {
-  if (!call.isSigner(address)) fail(SUBSCRIPTION_ERRORS.notSigner);
+export function requireSigner(run: ProgramRun, address: Address): void {
+  if (!run.isSigner(address)) fail(SUBSCRIPTION_ERRORS.notSigner);
 }
 
-export function requireWritable(call: ProgramCall, ...addresses: readonly Address[]): void {
-  if (addresses.some((address) => !call.isWritable(address))) fail(SUBSCRIPTION_ERRORS.accountNotWritable);
+export function requireWritable(run: ProgramRun, ...addresses: readonly Address[]): void {
+  if (addresses.some((address) => !run.isWritable(address))) fail(SUBSCRIPTION_ERRORS.accountNotWritable);
 }
 
 /** Requires an account of this program, of whatever kind. */
-export function requireOurs(call: ProgramCall, address: Address): void {
-  if (!isOurs(call.read(address))) fail('InvalidAccountOwner');
+export function requireOurs(run: ProgramRun, address: Address): void {
+  if (!isOurs(run.read(address))) fail('InvalidAccountOwner');
 }
 
 export function requireSystemProgram(address: Address): void {
@@ -52,48 +52,45 @@ export function requireTokenProgram(address: Address): void {
 }
 
 /** Requires a mint of that program, and returns its decimals. */
-export function requireMint(call: ProgramCall, mint: Address, tokenProgram: Address): number {
-  const account = call.read(mint);
-  if (account.programAddress !== TOKEN_PROGRAM || !isMint(account)) fail(SUBSCRIPTION_ERRORS.invalidTokenSplMintAccountData);
+export function requireMint(run: ProgramRun, mint: Address, tokenProgram: Address): number {
+  const decimals = findMintDecimals(run.read(mint)) ?? fail(SUBSCRIPTION_ERRORS.invalidTokenSplMintAccountData);
   requireTokenProgram(tokenProgram);
-  return account.data[44]!;
+  return decimals;
 }
 
 /** Requires a token account of that program, whosever and of whatever mint. */
-export function requireTokenAccount(call: ProgramCall, address: Address, tokenProgram: Address): void {
-  const account = call.read(address);
-  const isOne = account.programAddress === TOKEN_PROGRAM && account.data.length === TOKEN_ACCOUNT_BYTES && isTokenAccount(account);
-  if (!isOne) fail(SUBSCRIPTION_ERRORS.invalidTokenSplTokenAccountData);
+export function requireTokenAccount(run: ProgramRun, address: Address, tokenProgram: Address): void {
+  if (!isClassicHolding(run.read(address))) fail(SUBSCRIPTION_ERRORS.invalidTokenSplTokenAccountData);
   requireTokenProgram(tokenProgram);
 }
 
 /** Requires an owner's associated token account of a mint. */
-export function requireHolding(call: ProgramCall, address: Address, { owner, mint }: { owner: Address; mint: Address }): void {
-  const holding = readHolding(call.read(address).data);
+export function requireHolding(run: ProgramRun, address: Address, { owner, mint }: { owner: Address; mint: Address }): void {
+  const holding = readHolder(run.read(address).data);
   if (holding.owner !== owner) fail(SUBSCRIPTION_ERRORS.unauthorized);
   if (holding.mint !== mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
-  const isAssociated = address === associatedTokenAddress(owner, mint, TOKEN_PROGRAM);
+  const isAssociated = address === associatedTokenAddress(owner, mint, TOKEN_PROGRAM as Address);
   if (!isAssociated) fail(SUBSCRIPTION_ERRORS.invalidAssociatedTokenAccountDerivedAddress);
 }
 
 /** Who pays the rent: the account named last, which must sign then, or else the user. */
-export function resolvePayer(call: ProgramCall, user: Address, payer: Address | null): Address {
+export function resolvePayer(run: ProgramRun, user: Address, payer: Address | null): Address {
   if (payer === null) return user;
-  requireSigner(call, payer);
-  requireWritable(call, payer);
+  requireSigner(run, payer);
+  requireWritable(run, payer);
   return payer;
 }
 
 /** Where the rent goes: to who paid it, who must be named where that is not the signer. */
-export function resolveReceiver(call: ProgramCall, signer: Address, paidBy: Address, receiver: Address | null): Address {
+export function resolveReceiver(run: ProgramRun, signer: Address, paidBy: Address, receiver: Address | null): Address {
   if (paidBy === signer) return signer;
   if (receiver === null) return fail(SUBSCRIPTION_ERRORS.notEnoughAccountKeys);
-  requireWritable(call, receiver);
+  requireWritable(run, receiver);
   return receiver === paidBy ? receiver : fail(SUBSCRIPTION_ERRORS.unauthorized);
 }
 
-export function loadAuthority(call: ProgramCall, address: Address): SubscriptionAuthority {
-  const account = call.read(address);
+export function loadAuthority(run: ProgramRun, address: Address): SubscriptionAuthority {
+  const account = run.read(address);
   if (!isOurs(account)) fail(SUBSCRIPTION_ERRORS.invalidSubscriptionAuthorityPda);
   const authority = decodeAuthority(account.data);
   return authority.ok ? authority.value : fail(PROBLEMS[authority.reason]);
@@ -110,8 +107,8 @@ export function requireAuthority(
 }
 
 /** The plan in an account; the caller has checked whose the account is. */
-export function loadPlan(call: ProgramCall, address: Address): SubscriptionPlan {
-  const plan = decodePlan(call.read(address).data);
+export function loadPlan(run: ProgramRun, address: Address): SubscriptionPlan {
+  const plan = decodePlan(run.read(address).data);
   return plan.ok ? plan.value : fail(PROBLEMS[plan.reason]);
 }
 
@@ -119,8 +116,8 @@ export function loadPlan(call: ProgramCall, address: Address): SubscriptionPlan 
 export const hasEnded = ({ endTs }: Pick<SubscriptionPlan, 'endTs'>, now: bigint): boolean => endTs !== 0n && now > endTs;
 
 /** The subscription in an account; the caller has checked whose the account is. */
-export function loadSubscription(call: ProgramCall, address: Address): Subscription {
-  const { data } = call.read(address);
+export function loadSubscription(run: ProgramRun, address: Address): Subscription {
+  const { data } = run.read(address);
   if (data[0] !== ACCOUNT_KINDS.subscription) fail(SUBSCRIPTION_ERRORS.invalidAccountDiscriminator);
   if (data[1]! < VERSION) fail(SUBSCRIPTION_ERRORS.migrationRequired);
   const subscription = decodeSubscription(data);
@@ -134,14 +131,14 @@ type Field = Address | bigint | Iterable<number>;
 
 /** Writes an event down, where the instruction names the accounts for it rightly. */
 export function emit(
-  call: ProgramCall,
+  run: ProgramRun,
   accounts: { eventAuthority: Address; program: Address },
   event: keyof typeof EVENTS,
   fields: readonly Field[],
 ): void {
   if (accounts.eventAuthority !== SUBSCRIPTIONS_EVENT_AUTHORITY) fail(SUBSCRIPTION_ERRORS.invalidEventAuthority);
   if (accounts.program !== SUBSCRIPTIONS_PROGRAM) fail(SUBSCRIPTION_ERRORS.invalidSelfProgram);
-  call.emit(SUBSCRIPTIONS_EVENT_AUTHORITY, [EVENTS[event], ...fields.flatMap((field) => [...encodeField(field)])]);
+  run.emit(SUBSCRIPTIONS_EVENT_AUTHORITY, [EVENTS[event], ...fields.flatMap((field) => [...encodeField(field)])]);
 }
 
 function encodeField(field: Field): Iterable<number> {

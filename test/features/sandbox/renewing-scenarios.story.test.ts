@@ -1,0 +1,60 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { callTesting, eventsOf, RENEWING_NAMES, runScenario, sequenceOf, typesOf, unlikeLive } from '../../world/sandbox.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+describe('a scenario of what renews itself', () => {
+  const w = new World();
+  let ada: Merchant;
+  let published: Map<string, string[]>;
+  beforeAll(async () => {
+    ada = await w.merchant();
+    const { body } = await callTesting(w, ada, 'GET', 'scenarios');
+    published = new Map(body.items.map(({ scenario, expected }: { scenario: string; expected: string[] }) => [scenario, expected]));
+  });
+
+  it.each(RENEWING_NAMES)(
+    '%s completes three times of one seed, with the events it names, in their order, as live ones',
+    async (scenario) => {
+      const sessions = [];
+      for (let i = 0; i < 3; i++) sessions.push(await runScenario(w, ada, scenario, { seed: 'the same' }));
+      for (const session of sessions) {
+        expect([session.status, typesOf(session)]).toEqual(['completed', published.get(scenario)]);
+        const told = await eventsOf(w, session.session_id);
+        expect(told.map(({ type }) => type)).toEqual(published.get(scenario));
+        expect(told.flatMap(unlikeLive)).toEqual([]);
+      }
+      expect(sessions.map(sequenceOf)).toEqual(Array(3).fill(sequenceOf(sessions[0])));
+    },
+  );
+
+  it('leaves nothing of itself once it is erased, and nothing of it is another session’s', async () => {
+    const [gone, kept] = [await runScenario(w, ada, 'subscription_authorized'), await runScenario(w, ada, 'subscription_authorized')];
+    const rowsOf = async ({ session_id: id }: { session_id: string }): Promise<number[]> => {
+      const tables = [
+        ['sandbox_accounts', 'session_id = ?1'],
+        ['sandbox_transactions', 'session_id = ?1'],
+        ['subscription_authorizations', "customer_ref = ?1 || ':buyer'"],
+        ['subscription_plans', 'product_id IN (SELECT id FROM products WHERE sandbox_session_id = ?1)'],
+        [
+          'subscription_collections',
+          "authorization_id IN (SELECT id FROM subscription_authorizations WHERE customer_ref = ?1 || ':buyer')",
+        ],
+      ];
+      const counts = tables.map(([table, theirs]) =>
+        w.env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${theirs}`).bind(id).first<number>('n'),
+      );
+      return (await Promise.all(counts)) as number[];
+    };
+    const [before, others] = [await rowsOf(gone), await rowsOf(kept)];
+    expect(Math.min(...before)).toBeGreaterThan(0);
+    const total = (table: string) => w.env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<number>('n');
+    const plans = await total('subscription_plans');
+    await w.env.DB.prepare('UPDATE sandbox_sessions SET ended_at = 0 WHERE id = ?').bind(gone.session_id).run();
+    await w.sweepAlone('figures');
+    await w.sweepAlone('endedSandboxes');
+    expect((await callTesting(w, ada, 'GET', `sessions/${gone.session_id}`)).status).toBe(404);
+    expect(await rowsOf(gone)).toEqual(before.map(() => 0));
+    expect(await rowsOf(kept)).toEqual(others);
+    expect(await total('subscription_plans')).toBe(plans! - 1);
+  });
+});

@@ -1,0 +1,195 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DAY, MINUTE } from '#core/time.ts';
+import { newKey } from '../../world/agent.ts';
+import { letTimeRun, setTime } from '../../world/clock.ts';
+import { callTesting } from '../../world/sandbox.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+describe('a subscription that is sold with a sandbox key', () => {
+  const w = new World();
+  let ada: Merchant;
+  let eve: Merchant;
+  let product: Body;
+  beforeAll(async () => {
+    [ada, eve] = await Promise.all([w.merchant(), w.merchant()]);
+    product = await sell(ada);
+  });
+
+  const write = (path: string, body: object, key = ada.sandboxKey) =>
+    w.call('POST', `/v1/access/${path}`, { key, body, headers: { 'Idempotency-Key': newKey() } });
+  const pay = (body: object, merchant = ada) => callTesting(w, merchant, 'POST', 'pay', body);
+  const planPath = ({ product_id }: Body) => `products/${product_id}/subscription-plan`;
+
+  async function sell(merchant: Merchant, terms: object = {}): Promise<Body> {
+    const { status, body } = await w.call('POST', '/v1/products', {
+      key: merchant.sandboxKey,
+      body: {
+        name: 'Renewing',
+        price: { asset: 'USDC', amount: '5' },
+        renewal_mode: 'AUTOMATIC',
+        access_period_days: 30,
+        usage_units: null,
+        ...terms,
+      },
+    });
+    expect(status).toBe(201);
+    const prepared = await write(planPath(body), {}, merchant.sandboxKey);
+    expect(prepared.body.status).toBe('unpublished');
+    const signed = await pay({ transaction: prepared.body.transaction }, merchant);
+    expect(signed.body.payer_wallet).toBe(prepared.body.terms.destination);
+    const confirmed = await write(`${planPath(body)}/confirm`, { tx_signature: signed.body.tx_signature }, merchant.sandboxKey);
+    expect([confirmed.status, confirmed.body.status]).toEqual([200, 'published']);
+    return body;
+  }
+
+  const walletOf = async (label: string): Promise<string> => {
+    const begun = await w.connect(await w.product({ ...ada, key: ada.sandboxKey }));
+    return (await pay({ payment_id: begun.payment_id, outcome: 'declined', wallet: label })).body.payer_wallet;
+  };
+  async function begin(label: string, wishes: object = {}): Promise<Body> {
+    return w.connect(product, { wallet_address: await walletOf(label), ...wishes });
+  }
+  const read = async (paymentId: string): Promise<Body> => (await w.call('GET', `/v1/payments/${paymentId}`, { key: ada.sandboxKey })).body;
+  const readSubscription = async (id: string): Promise<Body> =>
+    (await w.call('GET', `/v1/access/native-subscriptions/${id}`, { key: ada.sandboxKey })).body;
+  /** Subscribed and collected. */
+  async function subscribe(label: string, wishes: object = {}): Promise<Body> {
+    const begun = await begin(label, wishes);
+    const paid = await pay({ payment_id: begun.payment_id, wallet: label });
+    expect(paid.status).toBe(200);
+    const { body } = await w.confirm(begun.payment_id, paid.body.tx_signature);
+    expect(body.payment.status).toBe('CONFIRMED');
+    return (await read(begun.payment_id)).authorization_id;
+  }
+  const asOf = async <T>(at: number, run: () => Promise<T>): Promise<T> => {
+    setTime(at);
+    try {
+      return await run();
+    } finally {
+      letTimeRun();
+    }
+  };
+  const sweep = async () => {
+    await w.deliver([{ kind: 'sweepSandbox', merchantId: ada.userId }]);
+    for (let i = 0; i < 3; i++) await w.deliver();
+  };
+
+  it('is paid by a test wallet, collected at its price, and shown as one of live mode is', async () => {
+    const id = await subscribe('anna', { customer_ref: 'anna' });
+    const subscription = await readSubscription(id);
+    expect(subscription).toMatchObject({
+      status: 'active',
+      livemode: false,
+      amount: { asset: 'USDC', amount: '5', base_units: '5000000' },
+      period_hours: 720,
+      last_collection: { status: 'collected' },
+    });
+    const length = Date.parse(subscription.current_period_end) - Date.parse(subscription.current_period_start);
+    expect([length, subscription.paid_through]).toEqual([30 * DAY, subscription.current_period_end]);
+    const listed = await w.call('GET', '/v1/receipts', { key: ada.sandboxKey });
+    expect(listed.body.items[0].document ?? listed.body.items[0]).toMatchObject({ livemode: false });
+  });
+
+  it('is signed for by whichever wallet its checkout names where the call names none, and by no other', async () => {
+    const begun = await begin('bert');
+    const wrong = await pay({ payment_id: begun.payment_id, wallet: 'another' });
+    expect([wrong.status, wrong.body.meta.reason]).toEqual([422, 'not_a_signer']);
+    const { address } = await w.chain.wallet(0n);
+    const other = await w.connect(product, { wallet_address: address });
+    const paid = await pay({ payment_id: other.payment_id });
+    expect([paid.status, paid.body.payer_wallet]).toEqual([200, address]);
+    expect((await w.confirm(other.payment_id, paid.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
+    const again = await pay({ payment_id: other.payment_id });
+    expect([again.status, again.body.code]).toEqual([409, 'state_conflict']);
+  });
+
+  it('is signed step by step as the API says, and what is named is sent to no real node', async () => {
+    const begun = await begin('carl');
+    expect(begun.subscription.steps.map(({ kind }: Body) => kind)).toEqual(['approve', 'subscribe']);
+    const approved = await pay({ transaction: begun.subscription.steps[0].transaction, wallet: 'carl' });
+    expect(approved.body.tx_signature).toBeTypeOf('string');
+    const next = await read(begun.payment_id);
+    expect(next.subscription.steps.map(({ kind }: Body) => kind)).toEqual(['subscribe']);
+    const consent = await pay({ transaction: next.subscription.steps[0].transaction, wallet: 'carl' });
+    const sent = await w.call('POST', `/v1/payments/${begun.payment_id}/transaction`, { body: { transaction: consent.body.transaction } });
+    expect(sent.status).toBe(200);
+    expect((await w.confirm(begun.payment_id, consent.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
+  });
+
+  it('waits for a wallet that holds too little, is paid by nothing that declines or comes late, and is never overpaid', async () => {
+    const begun = await begin('dora');
+    const named = { payment_id: begun.payment_id, wallet: 'dora' };
+    expect((await pay({ ...named, outcome: 'declined' })).body.tx_signature).toBeUndefined();
+    const over = await pay({ ...named, outcome: 'overpaid' });
+    expect([over.status, over.body.detail[0].loc]).toEqual([422, ['body', 'outcome']]);
+    const short = await pay({ ...named, outcome: 'underpaid' });
+    await w.confirm(begun.payment_id, short.body.tx_signature);
+    const stored = await w.env.DB.prepare('SELECT last_collection AS last FROM subscription_authorizations WHERE payment_id = ?')
+      .bind(begun.payment_id)
+      .first<string>('last');
+    expect([(await read(begun.payment_id)).status, JSON.parse(stored!).code]).toEqual(['PENDING_CONFIRMATION', 'insufficient_funds']);
+    const late = await begin('emil');
+    const came = await pay({ payment_id: late.payment_id, wallet: 'emil', outcome: 'late' });
+    await w.confirm(late.payment_id, came.body.tx_signature);
+    expect((await read(late.payment_id)).status).toBe('FAILED');
+  });
+
+  it('is collected by the sweep of its merchant’s sandbox alone, at first and in each period, once', async () => {
+    const begun = await begin('fred');
+    await pay({ payment_id: begun.payment_id, wallet: 'fred' });
+    await w.sweepAlone('subscriptions');
+    expect((await read(begun.payment_id)).status).toBe('PENDING_SIGNATURE');
+    await sweep();
+    await asOf(Date.now() + 5_000, sweep);
+    const { status, authorization_id: id } = await read(begun.payment_id);
+    expect(status).toBe('CONFIRMED');
+    const end = Date.parse((await readSubscription(id)).paid_through);
+    const renewals = async () =>
+      (await w.env.DB.prepare("SELECT type FROM events WHERE type = 'subscription.renewed' AND subject_id = ?").bind(id).all()).results;
+    for (const minutes of [11, 12, 13, 14]) await asOf(end + minutes * MINUTE, sweep);
+    expect(await renewals()).toHaveLength(1);
+    expect(Date.parse((await readSubscription(id)).paid_through)).toBe(end + 30 * DAY);
+  });
+
+  it('is cancelled by the buyer’s wallet as in live mode, whatever the service is told', async () => {
+    const id = await subscribe('gerd');
+    const wallet_address = (await readSubscription(id)).subscriber_wallet;
+    const intent = await w.call('POST', `/v1/access/native-subscriptions/${id}/cancel-intent`, { body: { wallet_address } });
+    const confirm = (body: object) =>
+      w.call('POST', `/v1/access/native-subscriptions/${id}/cancel-confirm`, { body, headers: { 'Idempotency-Key': newKey() } });
+    const signed = await pay({ transaction: intent.body.transaction, wallet: 'gerd' });
+    const cancelled = await confirm({ tx_signature: signed.body.tx_signature });
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancel_requested']);
+    expect(cancelled.body.cancel.effective_at).toBe(cancelled.body.paid_through);
+    const second = await w.call('POST', `/v1/access/native-subscriptions/${id}/cancel-intent`, { body: { wallet_address } });
+    expect([second.status, second.body.code]).toEqual([409, 'subscription_cancelled']);
+  });
+
+  it('is of its merchant’s own chain: another’s plans, wallets and transactions are not there', async () => {
+    const foreign = await sell(eve);
+    const [mine, theirs] = [await write(planPath(product), {}), await write(planPath(foreign), {}, eve.sandboxKey)];
+    expect([mine.body.plan_address === theirs.body.plan_address, theirs.body.status]).toEqual([false, 'published']);
+    const begun = await begin('hans');
+    const signed = await pay({ transaction: begun.subscription.steps[0].transaction, wallet: 'hans' }, eve);
+    expect([signed.status, signed.body.meta.reason]).toEqual([422, 'not_a_signer']);
+    expect((await read(begun.payment_id)).subscription.steps.map(({ kind }: Body) => kind)).toEqual(['approve', 'subscribe']);
+  });
+
+  it('takes of two contradictory transactions at once one after the other, and stores no half of either', async () => {
+    const ids = await Promise.all(['ina', 'jan'].map((label) => subscribe(label)));
+    const cancel = async (id: string, label: string) => {
+      const wallet_address = (await readSubscription(id)).subscriber_wallet;
+      const { transaction } = (await w.call('POST', `/v1/access/native-subscriptions/${id}/cancel-intent`, { body: { wallet_address } }))
+        .body;
+      return Promise.all([pay({ transaction, wallet: label }), pay({ transaction, wallet: label })]);
+    };
+    for (const [index, id] of ids.entries()) {
+      const answers = await cancel(id, index === 0 ? 'ina' : 'jan');
+      expect(answers.some(({ status }) => status === 200)).toBe(true);
+      expect((await readSubscription(id)).status).toBe('cancel_requested');
+    }
+  });
+});

@@ -1,0 +1,69 @@
+import type { EventType } from '#rules/events.ts';
+import type { Scenario } from './script.ts';
+import { cancelSteps, RENEWING, revokeApproval, spendAll, subscribeSteps, untilCollected, untilLooked, untilOver } from './subscribers.ts';
+
+const COLLECTED: EventType[] = [
+  'payment.confirmed',
+  'membership.renewed',
+  'receipt.created',
+  'subscription.renewed',
+  'entitlement.granted',
+];
+const SUBSCRIBED: EventType[] = [
+  'payment.created',
+  // The buyer has signed; then the collection is sent.
+  'payment.submitted',
+  'payment.submitted',
+  'payment.confirmed',
+  'membership.activated',
+  'receipt.created',
+  'subscription.authorized',
+  'entitlement.granted',
+];
+const ENDED: EventType[] = ['membership.grace_started', 'entitlement.expired'];
+
+/** What can be tried with what renews itself: rows of the table of scenarios. */
+export const RENEWING_SCENARIOS = {
+  subscription_authorized: {
+    description: 'A buyer subscribes to what renews itself: the wallet consents, and the first period is collected.',
+    wares: RENEWING,
+    options: ['price'],
+    expected: SUBSCRIBED,
+    script: subscribeSteps,
+  },
+  subscription_renewed: {
+    description: 'The next period is collected as soon as it begins, without the buyer.',
+    wares: RENEWING,
+    options: ['price'],
+    expected: [...SUBSCRIBED, 'payment.finalized', ...COLLECTED, 'payment.finalized'],
+    script: [...subscribeSteps, untilCollected],
+  },
+  subscription_past_due: {
+    description: 'The wallet is empty when the next period begins: it will be tried again, and grace begins with the end of what was paid.',
+    wares: RENEWING,
+    options: ['price'],
+    expected: [...SUBSCRIBED, 'payment.finalized', 'subscription.past_due', ...ENDED],
+    script: [...subscribeSteps, spendAll, untilCollected],
+  },
+  subscription_cancelled: {
+    description: 'The buyer’s wallet cancels: nothing is collected any more, and the access lasts as long as it is paid.',
+    wares: RENEWING,
+    options: ['price'],
+    expected: [
+      ...SUBSCRIBED,
+      'subscription.cancel_requested',
+      'payment.finalized',
+      'subscription.cancelled',
+      'membership.cancelled',
+      'entitlement.expired',
+    ],
+    script: [...subscribeSteps, ...cancelSteps, untilOver],
+  },
+  subscription_requires_reapproval: {
+    description: 'The wallet takes its approval back without a word: the buyer has to approve again before anything is collected.',
+    wares: RENEWING,
+    options: ['price'],
+    expected: [...SUBSCRIBED, 'payment.finalized', 'subscription.requires_reapproval'],
+    script: [...subscribeSteps, revokeApproval, untilLooked],
+  },
+} as const satisfies Record<string, Scenario>;

@@ -1,0 +1,138 @@
+import type { Address } from '@solana/kit';
+import { ApiError } from '#core/errors.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
+import { findAuthorizationOf } from '#features/authorizations/store.ts';
+import { followSubscription } from '#features/checkout/subscribing/follow.ts';
+import { getSale } from '#features/products/product.ts';
+import { prospectOf } from '#features/products/selling/obstacles.ts';
+import { confirmPlan, preparePlan } from '#features/rails/subscription-plan/plan.ts';
+import { confirmCancel, prepareCancel } from '#features/subscriptions/authorization/cancel.ts';
+import { commit } from '#platform/db/commit.ts';
+import { keepNothing } from '#platform/db/once.ts';
+import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
+import { firstAttemptAt, SPREAD_MS } from '#rules/subscriptions/schedule.ts';
+import { TOKEN_PROGRAM } from '#solana/assets.ts';
+import { buildUnsigned } from '#solana/checkout-transaction.ts';
+import { revokeAuthorityInstruction } from '#solana/programs/subscriptions/instructions.ts';
+import { leaveInWallet, subscribeAs } from '../subscribe.ts';
+import { planSignature, planVouchedSignature, send, simulatedChainOf } from '../wallet.ts';
+import { advanceStep, answerOf, buyerOf, connectSteps, paymentIn } from './actions.ts';
+import { done, type ScriptStage, type Step } from './script.ts';
+
+/** What renews itself each week. */
+export const RENEWING = { usage_units: null, access_period_days: 7, billing_model: 'recurring', renewal_mode: 'AUTOMATIC' } as const;
+
+/** Signs as the buyer, and broadcasts. Nothing where the chain does not take it: it has landed before. */
+async function signAsBuyer(stage: ScriptStage, transaction: string): Promise<string | null> {
+  const { txSignature, writes } = await planSignature(stage.scope, buyerOf(stage), transaction);
+  return txSignature && send(stage.scope, { signature: txSignature, writes });
+}
+
+/** The merchant publishes the plan of what is sold, and it is read back from the chain. */
+const publish: Step = {
+  action: 'publish_plan',
+  run: ({ scope, session }) =>
+    answerOf(async () => {
+      const sale = await getSale(scope, session.productId!, SUBSCRIPTION_RAIL);
+      const sold = { ...prospectOf(sale), product: sale.product };
+      const { transaction } = await commit(scope, await preparePlan(scope, sold));
+      if (transaction !== null) {
+        const { txSignature, writes } = await planVouchedSignature(scope, transaction);
+        if (txSignature !== null) await send(scope, { signature: txSignature, writes });
+      }
+      return (await commit(scope, await confirmPlan(scope, sold))).status;
+    }),
+};
+
+/** The buyer's wallet approves and consents. Made again, nothing is left to sign. */
+const subscribe: Step = {
+  action: 'subscribe',
+  run: async (stage) => {
+    const payment = await paymentIn(stage);
+    try {
+      await subscribeAs(stage.scope, payment, { outcome: 'paid', wallet: buyerOf(stage) }, keepNothing);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.options.meta?.reason !== 'subscribed') throw error;
+    }
+    return done('subscribed');
+  },
+};
+
+/** The buyer's page asks what became of it: the first period is collected. */
+const collectStep: Step = {
+  action: 'confirm',
+  run: (stage) => answerOf(async () => (await followSubscription(stage.scope, await paymentIn(stage), null)).payment.status),
+  until: ['payment.confirmed', 'subscription.authorized', 'entitlement.granted'],
+};
+
+/** A subscription from its plan to its first collection. */
+export const subscribeSteps: Step[] = [publish, ...connectSteps(), subscribe, collectStep];
+
+const authorizationIn = async (stage: ScriptStage): Promise<AuthorizationRow> =>
+  (await findAuthorizationOf(stage.scope.db, (await paymentIn(stage)).id))!;
+
+/** Past the time at which the period after the paid one is collected first, and what was sent has been seen. */
+export const untilCollected: Step = {
+  action: 'advance',
+  advanceMs: async (stage) => {
+    const { paidThrough } = await authorizationIn(stage);
+    return firstAttemptAt(paidThrough!, 1) + SPREAD_MS - stage.scope.now;
+  },
+};
+
+/** The buyer spends what is in the wallet on something else. */
+export const spendAll: Step = {
+  action: 'spend',
+  run: async (stage) => {
+    await leaveInWallet(stage.scope, await authorizationIn(stage), 0n);
+    return done('spent');
+  },
+};
+
+/** The buyer's wallet takes its approval back, by itself: nobody tells us. */
+export const revokeApproval: Step = {
+  action: 'revoke_approval',
+  run: async (stage) => {
+    const { scope } = stage;
+    const user = buyerOf(stage).address as Address;
+    const { lifetime } = await simulatedChainOf(scope).prepare([]);
+    const owner = { user, mint: scope.config.network.usdcMint as Address, tokenProgram: TOKEN_PROGRAM as Address };
+    await signAsBuyer(stage, buildUnsigned(user, [revokeAuthorityInstruction(owner)], lifetime));
+    return done('revoked');
+  },
+};
+
+/** The buyer cancels with the transaction that the API prepares, and shows its signature. */
+export const cancelSteps: Step[] = [
+  {
+    action: 'cancel',
+    run: async (stage) => {
+      const { scope, notes } = stage;
+      const { id, subscriberWallet } = await authorizationIn(stage);
+      return answerOf(async () => {
+        const { transaction } = await prepareCancel(scope, id, subscriberWallet);
+        const signature = await signAsBuyer(stage, transaction);
+        if (signature !== null) notes.cancellation = signature;
+        return 'sent';
+      });
+    },
+  },
+  {
+    action: 'cancel_confirm',
+    run: async (stage) => {
+      const { id } = await authorizationIn(stage);
+      return answerOf(async () => (await confirmCancel(stage.scope, id, { txSignature: stage.notes.cancellation! })).status);
+    },
+    until: ['subscription.cancel_requested'],
+  },
+];
+
+/** Until the end of what was paid, and a little longer. */
+export const untilOver: Step = {
+  action: 'advance',
+  advanceMs: async (stage) => (await authorizationIn(stage)).paidThrough! + SECOND - stage.scope.now,
+};
+
+/** Past the look that is taken once a day, whatever is due. */
+export const untilLooked = advanceStep(DAY + MINUTE);

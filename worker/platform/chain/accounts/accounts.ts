@@ -1,0 +1,47 @@
+import type { Address } from '@solana/kit';
+import { getMintEncoder } from '@solana-program/token';
+import { DECIMALS } from '#core/money.ts';
+import { NETWORKS, TOKEN_PROGRAM } from '#solana/assets.ts';
+import type { ChainAccount } from '#solana/chain.ts';
+import { associatedTokenAddress } from '#solana/programs/derived-address.ts';
+import { newHolding } from './tokens.ts';
+
+const MINT = NETWORKS.devnet.usdcMint as Address;
+const MINT_ACCOUNT: ChainAccount = {
+  owner: TOKEN_PROGRAM,
+  data: Uint8Array.from(
+    getMintEncoder().encode({ mintAuthority: null, supply: 0n, decimals: DECIMALS.USDC, isInitialized: true, freezeAuthority: null }),
+  ),
+};
+/** Every wallet of a sandbox can pay whatever it is asked: what it holds does not become less, unless it was emptied. */
+export const PLENTY = 2n ** 60n;
+
+/** The accounts of a chain, and what a transaction has made of them so far. */
+export class Accounts {
+  readonly changed = new Map<string, ChainAccount | null>();
+  readonly #stored: ReadonlyMap<string, ChainAccount>;
+
+  constructor(stored: ReadonlyMap<string, ChainAccount>) {
+    this.#stored = stored;
+  }
+
+  find(address: string): ChainAccount | null {
+    if (address === MINT) return MINT_ACCOUNT;
+    const changed = this.changed.get(address);
+    return changed === undefined ? (this.#stored.get(address) ?? null) : changed;
+  }
+
+  put(address: string, account: ChainAccount | null): void {
+    this.changed.set(address, account);
+  }
+
+  /** The associated token account of a wallet, with more than enough in it, where there is none yet. */
+  openHolding(owner: string, mint: string): void {
+    const address = holdingAddress(owner, mint);
+    if (this.find(address) === null) this.put(address, newHolding(owner as Address, mint as Address, PLENTY));
+  }
+}
+
+/** Where a wallet holds a mint. */
+export const holdingAddress = (owner: string, mint: string): Address =>
+  associatedTokenAddress(owner as Address, mint as Address, TOKEN_PROGRAM as Address);

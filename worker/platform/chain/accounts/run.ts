@@ -1,0 +1,162 @@
+import type { Address, Instruction as BuiltInstruction } from '@solana/kit';
+import { base58 } from '#core/encoding.ts';
+import type { InnerInstructions } from '#platform/db/tables/sandbox.ts';
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '#solana/assets.ts';
+import type { ChainAccount } from '#solana/chain.ts';
+import { type FailureCause, fail, ProgramFailure } from '#solana/programs/program-failure.ts';
+import type { ProgramRun } from '#solana/programs/program-run.ts';
+import { SUBSCRIPTIONS_MODEL } from '#solana/programs/subscriptions/model/subscriptions-model.ts';
+import { parseSubscriptionInstruction } from '#solana/programs/subscriptions/parse-instruction.ts';
+import { readPlanAccount } from '#solana/programs/subscriptions/standing.ts';
+import { SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
+import { EVENT_TAG, type Instruction, parseAtaCreation } from '#solana/transaction.ts';
+import { instructionsOf, type SignedTransaction } from '../simulated-blocks.ts';
+import { Accounts, holdingAddress, PLENTY } from './accounts.ts';
+import { isApproval, newHolding, runToken } from './tokens.ts';
+
+/**
+ * What a transaction comes to. `changed`: null for an account that it closes; `opened`: what is there from then on, if it was not before.
+ * `about`: the subscription that it names.
+ */
+export type SimulatedRun =
+  | {
+      kind: 'ran';
+      inner: InnerInstructions;
+      changed: Map<string, ChainAccount | null>;
+      opened: Map<string, ChainAccount>;
+      about: string | null;
+    }
+  | { kind: 'failed'; reason: string; about: string | null };
+
+interface Moment {
+  slot: number;
+  /** Seconds. */
+  now: number;
+}
+
+/** True where a transaction names what is kept on a simulated chain; of all others the instructions themselves tell what they do. */
+export const changesAccounts = ({ message }: SignedTransaction): boolean =>
+  instructionsOf(message).some((instruction) => instruction.programId === SUBSCRIPTIONS_PROGRAM || isApproval(instruction));
+
+/** Runs a transaction over the accounts that it names: all of it or nothing. Signatures are looked at by the caller. */
+export function runTransaction(signed: SignedTransaction, stored: ReadonlyMap<string, ChainAccount>, moment: Moment): SimulatedRun {
+  const accounts = new Accounts(stored);
+  const instructions = instructionsOf(signed.message);
+  const about = instructions.map(subscriptionIn).find((address) => address !== null) ?? null;
+  const inner: InnerInstructions = [];
+  for (const [index, instruction] of instructions.entries()) {
+    const run = new InstructionRun(signed, instruction, accounts, moment);
+    const cause = causeOfFailure(() => runInstruction(run, instruction, accounts));
+    if (cause !== null) return { kind: 'failed', reason: `Error processing Instruction ${index}: ${nameOf(cause)}`, about };
+    if (run.inner.length > 0) inner.push({ index, instructions: run.inner });
+  }
+  return { kind: 'ran', inner, changed: accounts.changed, opened: holdingsOfPaid(accounts), about };
+}
+
+/** Whom a new plan pays has a token account, as every wallet here. */
+function holdingsOfPaid({ changed }: Accounts): Map<string, ChainAccount> {
+  const plans = [...changed.values()].map((account) => readPlanAccount(account)).filter((plan) => plan !== null);
+  const opened = plans.flatMap(({ destinations, mint }) =>
+    destinations.map((owner) => [holdingAddress(owner, mint), newHolding(owner, mint, PLENTY)] as const),
+  );
+  return new Map(opened);
+}
+
+const nameOf = (cause: FailureCause): string =>
+  typeof cause === 'string' ? cause : `custom program error: 0x${cause.Custom.toString(16)}`;
+
+function causeOfFailure(run: () => void): FailureCause | null {
+  try {
+    run();
+    return null;
+  } catch (error) {
+    if (error instanceof ProgramFailure) return error.failure;
+    throw error;
+  }
+}
+
+function runInstruction(run: InstructionRun, instruction: Instruction, accounts: Accounts): void {
+  const { programId } = instruction;
+  const created = parseAtaCreation(instruction);
+  if (created) accounts.openHolding(created.owner, created.mint);
+  if (programId === TOKEN_PROGRAM) runToken(accounts, instruction, (address) => run.isSigner(address as Address));
+  if (programId !== SUBSCRIPTIONS_PROGRAM) return;
+  SUBSCRIPTIONS_MODEL.process(run);
+}
+
+function subscriptionIn({ programId, accounts, data }: Instruction): string | null {
+  if (programId !== SUBSCRIPTIONS_PROGRAM) return null;
+  const parsed = parseSubscriptionInstruction({ accounts: accounts as Address[], data });
+  return parsed.ok && 'subscription' in parsed.value.accounts ? parsed.value.accounts.subscription : null;
+}
+
+/** One instruction of a modelled program, over the accounts of a sandbox. */
+class InstructionRun implements ProgramRun {
+  readonly accounts: readonly Address[];
+  readonly data: Uint8Array;
+  readonly inner: InnerInstructions[number]['instructions'] = [];
+  readonly #signed: SignedTransaction;
+  readonly #program: string;
+  readonly #state: Accounts;
+  readonly #moment: Moment;
+
+  constructor(signed: SignedTransaction, { programId, accounts, data }: Instruction, state: Accounts, moment: Moment) {
+    this.accounts = accounts as Address[];
+    this.data = data;
+    this.#signed = signed;
+    this.#program = programId;
+    this.#state = state;
+    this.#moment = moment;
+  }
+
+  get now(): bigint {
+    return BigInt(this.#moment.now);
+  }
+
+  get slot(): bigint {
+    return BigInt(this.#moment.slot);
+  }
+
+  isSigner = (address: Address): boolean => this.#signed.signers.includes(address);
+  isWritable = (address: Address): boolean => this.#signed.writable.includes(address);
+
+  read(address: Address) {
+    const account = this.#state.find(address);
+    return { programAddress: (account?.owner ?? SYSTEM_PROGRAM) as Address, data: account?.data ?? new Uint8Array() };
+  }
+
+  write(address: Address, data: Uint8Array): void {
+    if (!this.isWritable(address)) fail('ReadonlyDataModified');
+    if (this.read(address).programAddress !== this.#program) fail('ExternalAccountDataModified');
+    this.#state.put(address, { owner: this.#program, data });
+  }
+
+  create(address: Address, _payer: Address, bytes: number): void {
+    this.#state.put(address, { owner: this.#program, data: new Uint8Array(bytes) });
+  }
+
+  close(address: Address): void {
+    if (this.read(address).programAddress !== this.#program) fail('ExternalAccountLamportSpend');
+    this.#state.put(address, null);
+  }
+
+  invoke({ programAddress, accounts = [], data }: BuiltInstruction, derivedSigners: readonly Address[] = []): void {
+    const called = {
+      programId: programAddress as string,
+      accounts: accounts.map(({ address }) => address as string),
+      data: Uint8Array.from(data!),
+    };
+    this.#note(called);
+    runToken(this.#state, called, (address) => this.isSigner(address as Address) || derivedSigners.includes(address as Address));
+  }
+
+  emit(eventAuthority: Address, event: Iterable<number>): void {
+    this.#note({ programId: this.#program, accounts: [eventAuthority], data: Uint8Array.of(...EVENT_TAG, ...event) });
+  }
+
+  #note({ programId, accounts, data }: Instruction): void {
+    const { accountKeys: keys } = this.#signed.message;
+    const indexOf = (address: string): number => (keys.includes(address) ? keys.indexOf(address) : fail('MissingAccount'));
+    this.inner.push({ programIdIndex: indexOf(programId), accounts: accounts.map(indexOf), data: base58.encode(data) });
+  }
+}

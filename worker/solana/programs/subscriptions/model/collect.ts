@@ -1,0 +1,102 @@
+import { createNoopSigner } from '@solana/kit';
+import { getTransferCheckedInstruction } from '@solana-program/token';
+import { fail } from '../../program-failure.ts';
+import type { ProgramRun } from '../../program-run.ts';
+import { readHolder } from '../../token-account.ts';
+import { SUBSCRIPTION_ERRORS } from '../errors.ts';
+import type { SubscriptionInstruction } from '../parse-instruction.ts';
+import { encodeSubscription, type Period, periodAt, type Subscription, type SubscriptionPlan, sameTerms } from '../subscription.ts';
+import {
+  emit,
+  hasEnded,
+  isOurs,
+  loadAuthority,
+  loadPlan,
+  loadSubscription,
+  requireHolding,
+  requireMint,
+  requireOurs,
+  requireSigner,
+  requireTokenAccount,
+  requireTokenProgram,
+  requireWritable,
+} from './checks.ts';
+
+type Collect = Extract<SubscriptionInstruction, { name: 'collect' }>;
+
+/** Collects an amount of the current period by the authority's signature, where nothing was changed since the consent. */
+export function collect(run: ProgramRun, instruction: Collect): void {
+  const { accounts, amount, subscriber, mint } = instruction;
+  const { authority, decimals } = checkAccounts(run, instruction);
+  const plan = loadPlan(run, accounts.plan);
+  const receiver = checkPlan(run, instruction, plan);
+  const subscription = loadSubscription(run, accounts.subscription);
+  checkSubscription(run, instruction, subscription, plan);
+  const period = checkAllowance(run, subscription, plan, amount);
+  const amountPulledInPeriod = period.amountPulled + amount;
+  const moved = { ...subscription, amountPulledInPeriod, currentPeriodStartTs: period.startTs };
+  run.write(accounts.subscription, encodeSubscription(moved));
+
+  if (accounts.mint !== mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
+  if (authority.user !== subscriber || authority.mint !== mint) fail(SUBSCRIPTION_ERRORS.invalidDelegatePda);
+  if (authority.initId !== subscription.initId) fail(SUBSCRIPTION_ERRORS.staleSubscriptionAuthority);
+  requireHolding(run, accounts.subscriberTokenAccount, { owner: subscriber, mint });
+  if (receiver.mint !== mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
+  const { subscriberTokenAccount: source, receiverTokenAccount: destination } = accounts;
+  const transfer = { source, mint, destination, authority: createNoopSigner(accounts.authority), amount, decimals };
+  run.invoke(getTransferCheckedInstruction(transfer), [accounts.authority]);
+  emit(run, accounts, 'transfer', [
+    accounts.subscription,
+    accounts.plan,
+    subscriber,
+    mint,
+    amount,
+    period.startTs,
+    period.endTs,
+    amountPulledInPeriod,
+    receiver.owner,
+    destination,
+    accounts.puller,
+  ]);
+}
+
+function checkAccounts(run: ProgramRun, { accounts }: Collect) {
+  requireOurs(run, accounts.subscription);
+  requireWritable(run, accounts.subscription);
+  if (!isOurs(run.read(accounts.plan))) fail(SUBSCRIPTION_ERRORS.planClosed);
+  const authority = loadAuthority(run, accounts.authority);
+  requireWritable(run, accounts.subscriberTokenAccount, accounts.receiverTokenAccount);
+  requireSigner(run, accounts.puller);
+  requireTokenProgram(accounts.tokenProgram);
+  const decimals = requireMint(run, accounts.mint, accounts.tokenProgram);
+  requireTokenAccount(run, accounts.subscriberTokenAccount, accounts.tokenProgram);
+  requireTokenAccount(run, accounts.receiverTokenAccount, accounts.tokenProgram);
+  return { authority, decimals };
+}
+
+/** Who may collect, until when, and to whom. */
+function checkPlan(run: ProgramRun, { accounts, mint }: Collect, plan: SubscriptionPlan) {
+  if (plan.mint !== mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
+  if (hasEnded(plan, run.now)) fail(SUBSCRIPTION_ERRORS.planExpired);
+  const mayPull = plan.owner === accounts.puller || plan.pullers.includes(accounts.puller);
+  if (!mayPull) fail(SUBSCRIPTION_ERRORS.unauthorized);
+  const receiver = readHolder(run.read(accounts.receiverTokenAccount).data);
+  const mayReceive = plan.destinations.length === 0 || plan.destinations.includes(receiver.owner);
+  return mayReceive ? receiver : fail(SUBSCRIPTION_ERRORS.unauthorizedDestination);
+}
+
+function checkSubscription(run: ProgramRun, { accounts, subscriber }: Collect, subscription: Subscription, plan: SubscriptionPlan): void {
+  if (!sameTerms(subscription, plan)) fail(SUBSCRIPTION_ERRORS.planTermsMismatch);
+  if (subscription.plan !== accounts.plan) fail(SUBSCRIPTION_ERRORS.subscriptionPlanMismatch);
+  if (subscription.subscriber !== subscriber) fail(SUBSCRIPTION_ERRORS.unauthorized);
+  const isOver = subscription.expiresAtTs !== 0n && run.now >= subscription.expiresAtTs;
+  if (isOver) fail(SUBSCRIPTION_ERRORS.subscriptionCancelled);
+}
+
+function checkAllowance(run: ProgramRun, subscription: Subscription, plan: SubscriptionPlan, amount: bigint): Period {
+  if (amount === 0n) fail(SUBSCRIPTION_ERRORS.invalidAmount);
+  if (run.now < subscription.currentPeriodStartTs) fail(SUBSCRIPTION_ERRORS.delegationNotStarted);
+  const period = periodAt(subscription, plan, run.now);
+  if (amount > subscription.amount - period.amountPulled) fail(SUBSCRIPTION_ERRORS.amountExceedsPeriodLimit);
+  return period;
+}
