@@ -21,6 +21,7 @@ import { sweepPlacements } from '#features/placements/sweep.ts';
 import { sweepPlans } from '#features/plans/expire-plan.ts';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
+import { eraseArchived } from '#features/retention/erase.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
 import { sweepSeals } from '#features/seals/seals.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
@@ -62,7 +63,7 @@ export const SWEEPS: readonly Sweep[] = [
     nextDueAt: every(10 * MINUTE),
     run: async (ctx) => (await import('#features/billing/processor/erase.ts')).sweepCustomers(ctx),
   },
-  { name: 'erasures', nextDueAt: atEachCron, run: sweepErasures },
+  { name: 'erasures', nextDueAt: atEachCron, run: sweepErasures(eraseArchived) },
   { name: 'idempotency', nextDueAt: every(10 * MINUTE), run: sweepIdempotencyRecords },
   // What is kept for a while only: retention/retention.ts says how long.
   { name: 'loginNonces', nextDueAt: every(10 * MINUTE), run: sweepOf('loginNonces') },

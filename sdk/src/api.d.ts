@@ -1532,7 +1532,7 @@ export interface paths {
     put?: never;
     /**
      * Receive mail events
-     * @description Signed by the provider over the raw bytes. Nothing is sent again to an address that bounced or complained.
+     * @description Signed by the provider over the raw bytes. Nothing is sent again to an address that bounced or complained. Without its secret: 503 `mail_not_configured`, so that the provider keeps what it has to tell.
      */
     post: operations['receiveMailEvents'];
     delete?: never;
@@ -4024,6 +4024,11 @@ export interface components {
       status: 'active' | 'suspended' | 'deleted';
       /** @description Whether the address is proven. */
       email_verified: boolean;
+      /**
+       * @description Letters to the address came back, or one was called unwanted: none goes there until it is proven once more.
+       * @enum {string}
+       */
+      email_problem?: 'bounced' | 'complained';
       /** @description An IANA time zone, such as `Europe/Berlin`: days of figures are its days. */
       timezone: string;
       /**
@@ -4050,6 +4055,8 @@ export interface components {
       has_password: boolean;
       /** @description The other ways the account signs in. */
       auth_providers: string[];
+      /** @description What ended when the account was taken over by the reader of its address. */
+      claimed?: components['schemas']['ClaimedAccount'];
     };
     /** @description Which letters you get; all of them at first. */
     NotificationPrefs: {
@@ -4079,6 +4086,22 @@ export interface components {
       default_redirect_url: string;
       /** @description Empty where it is not set. */
       default_support_url: string;
+    };
+    /** @description There once the reader of the address has taken the account over from whoever made it: when, and how many of each ended with that. */
+    ClaimedAccount: {
+      /**
+       * Format: date-time
+       * @description When that was.
+       */
+      at: string;
+      /** @description Keys that ended. */
+      keys: number;
+      /** @description Endpoints that were disabled. */
+      endpoints: number;
+      /** @description Providers that sign in no more. */
+      providers: number;
+      /** @description Payout wallets that were forgotten. */
+      wallets: number;
     };
     UpdateResponse: {
       /** @description What happened, for a person. Never branch on it. */

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Row, tablesOf } from '../world/database-dump.ts';
 import { exampleOf, nameOf, paramsOf, pathOf, schemaOfBody, type Target, takes, targets } from '../world/document.ts';
 import { testEnv } from '../world/env.ts';
+import { WEBHOOK_SECRET } from '../world/mail.ts';
 import { callTesting } from '../world/sandbox.ts';
 import { type Belongings, openTenant, type Tenant } from '../world/tenant.ts';
 import { World } from '../world/world.ts';
@@ -18,7 +19,11 @@ const ownerOf = (row: Row) => row.merchant_id ?? row.account_id;
 const HOUSEKEEPING = ['receipt_words', 'idempotency_keys', 'sweeps', 'guard', 'metrics', 'operations', 'chain_looks'];
 
 describe('a sandbox key, on every route of the document', () => {
-  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true', RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider' });
+  const w = new World({
+    ALLOW_INSECURE_WEBHOOKS: 'true',
+    RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider',
+    RESEND_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  });
   let ada: Tenant;
   let eve: Tenant;
   /** What was asked of the world outside, but for the merchant's own sandbox endpoint. */

@@ -122,7 +122,8 @@ describe('a provider’s way back', () => {
 
 const dashboard: DashboardFacts = { ...common, page: 'dashboard' };
 const holdings = {
-  account: { name: 'Ada', email: 'a@b.example', isVerified: false, wallet: null, plan: 'free' },
+  account: { name: 'Ada', email: 'a@b.example', isVerified: false, unreachable: null, wallet: null, plan: 'free' },
+  claim: null,
   products: [],
   productsTotal: 0,
   keys: [],

@@ -24,8 +24,9 @@ export interface LetterFacts {
   subscription_cancelled: SubscriptionFacts & { through: string };
   ticket_asked: { ticket_id: string };
   ticket_answered: { ticket_id: string; subject: string; message: string };
-  ticket_resolved: { ticket_id: string; subject: string };
   /** Staff are told no subject: it is the merchant's, and is erased with them. */
+  ticket_resolved: { ticket_id: string; subject?: string };
+  /** The same. */
   ticket_closed: { ticket_id: string; subject?: string };
 }
 

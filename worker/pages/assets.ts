@@ -1,7 +1,7 @@
 /** Written by local/pages.ts: the scripts of the hosted pages under the names their content gives them. */
 export const PAGE_ASSETS = {
   checkout: '/assets/checkout-69201134.js',
-  account: '/assets/account-c4e125c0.js',
+  account: '/assets/account-35a0d370.js',
   subscribing: '/assets/subscribing-06db291e.js',
   receipt: '/assets/receipt-9b138cad.js',
   testWallet: '/assets/test-wallet-9b16d51d.js',

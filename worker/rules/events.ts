@@ -78,3 +78,23 @@ export interface NewEvent {
   paymentId?: string;
   membershipId?: string;
 }
+
+/** Where events of these types repeat what a person wrote, who they are elsewhere, or an address: places in what they tell, from `$` on. */
+export const NAMED_IN_EVENTS: readonly { types: readonly EventType[]; paths: readonly string[] }[] = [
+  {
+    types: ['support.ticket_created', 'support.message_added', 'support.ticket_updated', 'support.ticket_closed'],
+    paths: ['$.object.subject', '$.message.body'],
+  },
+  { types: ['receipt.proof_sent'], paths: ['$.proof.email'] },
+  {
+    types: EVENT_TYPES.filter((type) => /^(membership|delivery)\./.test(type)),
+    paths: ['$.object.delivery.identity.provider_user_id', '$.object.delivery.identity.username'],
+  },
+  {
+    types: EVENT_TYPES.filter((type) => type.startsWith('payment.')),
+    paths: ['$.object.buyer_identity.provider_user_id', '$.object.buyer_identity.username'],
+  },
+];
+
+/** The same of the row of a payment. */
+export const NAMED_IN_PAYMENTS = ['$.terms.identity.providerUserId', '$.terms.identity.username'] as const;

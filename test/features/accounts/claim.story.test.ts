@@ -84,6 +84,7 @@ describe('a new password for an account whose address nobody had proven', () => 
       email_verified: true,
       wallet_address: null,
       auth_providers: [],
+      claimed: { at: expect.any(String), keys: 2, endpoints: 1, providers: 1, wallets: 1 },
     });
     const { body: hooks } = await w.call('GET', '/v1/webhooks/endpoints', { key: token });
     expect(hooks.items).toMatchObject([{ status: 'disabled', disabled_reason: 'account_claimed' }]);
@@ -125,6 +126,7 @@ describe('a new password for an account whose address nobody had proven', () => 
     const answer = await reset(squatter);
     expect([answer.status, answer.body.detail]).toEqual([200, 'The password is set, and every session has ended. Sign in with it.']);
     expect([(await me(squatter.key)).status, (await me(squatter.token)).status]).toEqual([200, 401]);
+    expect((await me(squatter.key)).body).not.toHaveProperty('claimed');
     expect((await w.connect(product)).recipient).toBe(squatter.wallet.address);
   });
 
@@ -154,7 +156,8 @@ describe('an account that a provider gives to the owner of its address', () => {
     const shop = await openShop(squatter);
     const { browser, ada } = await openBrowser(w, 'github');
     await browser.is({ ...ada, email: squatter.email });
-    expect((await browser.signIn()).outcome).toHaveProperty('token');
+    const { outcome } = await browser.signIn();
+    expect((await me(outcome.token!)).body.claimed).toEqual({ at: expect.any(String), keys: 2, endpoints: 1, providers: 0, wallets: 1 });
     await expectSalesEnded(shop);
     await w.post();
     expect((await w.posted()).taken.at(-1)!.body).toMatchObject({ to: [squatter.email], subject: expect.stringContaining('secured') });

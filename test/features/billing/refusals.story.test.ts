@@ -48,11 +48,43 @@ describe('what the payment processor refuses', () => {
         ]);
       }
       await stripe.fault(1, 400);
-      // Every call of a test world refuses a 500, with its body.
-      await expect(call(what, merchant, { body })).rejects.toThrow(/"internal_error".*"retryable":false/);
+      if (what === 'portal') {
+        // Every call of a test world refuses a 500, with its body.
+        await expect(call(what, merchant, { body })).rejects.toThrow(/"internal_error".*"retryable":false/);
+      } else {
+        // The other two read the subscription first: what came in between changes nothing, and is read later.
+        const unread = await call(what, merchant, { body });
+        expect([unread.status, unread.body.code, unread.headers.get('Retry-After')]).toEqual([503, 'temporarily_unavailable', '5']);
+      }
       expect((await call(what, merchant, { body })).status).toBe(200);
     },
   );
+
+  it('of a look that an event causes leaves the event for later, whatever it refuses it with', async () => {
+    const merchant = await subscribed();
+    const { events } = await stripe.buy(merchant, 'growth');
+    for (const status of [400, 404, 402, 401, 500]) {
+      await stripe.fault(status === 500 ? 2 : 1, status);
+      const { status: said, body } = await stripe.deliver(events[0]!);
+      const code = status === 401 ? 'billing_not_configured' : 'temporarily_unavailable';
+      expect([status, said, body.code]).toEqual([status, 503, code]);
+      expect(await billing(w, merchant)).toMatchObject({ plan: 'starter' });
+    }
+    expect((await stripe.deliver(events[0]!)).body).toEqual({ received: true, duplicate: false });
+    expect(await billing(w, merchant)).toMatchObject({ plan: 'growth', status: 'active' });
+  });
+
+  it('as a portal that nobody has set up there is a fault of the deployment, for changes of a plan too', async () => {
+    const merchant = await subscribed();
+    const env = { ...w.env, PROCESSOR_PORTAL_CONFIGURATION: '' };
+    for (const [what, body] of [
+      ['portal', undefined],
+      ['checkout', { plan: 'growth' }],
+    ] as const) {
+      const { status, body: said } = await call(what, merchant, { body, env });
+      expect([status, said.code, said.meta.reason]).toEqual([503, 'billing_not_configured', 'portal_unknown']);
+    }
+  });
 
   it('as a price it does not have is a fault of the deployment, not one that passes', async () => {
     const merchant = await w.merchant('free');

@@ -92,6 +92,12 @@ describe('a letter on its way', () => {
       w.call('POST', '/v1/integrations/mail/webhooks/resend', { raw: said, headers: svixHeaders(utf8(said), signing) });
     expect((await bounce({ secret: `whsec_${btoa('another secret, of a stranger')}` })).body.code).toBe('webhook_signature_failed');
     expect((await bounce({ at: Math.floor(Date.now() / 1000) - 301 })).status).toBe(401);
+    // Where nothing can be believed the provider is told to come again, whatever it shows.
+    for (const headers of [svixHeaders(utf8(said)), {}]) {
+      const env = { ...w.env, RESEND_WEBHOOK_SECRET: '' };
+      const { status, body } = await w.call('POST', '/v1/integrations/mail/webhooks/resend', { raw: said, headers, env });
+      expect([status, body.code, body.meta]).toEqual([503, 'mail_not_configured', { missing: ['RESEND_WEBHOOK_SECRET'] }]);
+    }
     expect((await bounce()).status).toBe(200);
     expect((await bounce()).status).toBe(200);
     await forgot();

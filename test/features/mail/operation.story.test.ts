@@ -142,6 +142,24 @@ describe('mail, as its operator runs it', () => {
       return (await letter()).status;
     };
 
+    const problem = async () => (await w.call('GET', '/v1/account/me', { key: ada.token })).body.email_problem;
+
+    it('is told to its owner with the account, also where it was only called unwanted, until it is proven again', async () => {
+      const tell = async (said: object) => {
+        const raw = JSON.stringify({ ...said, data: { to: [ada.email.toUpperCase()], bounce: { type: 'Permanent' } } });
+        expect((await w.call('POST', '/v1/integrations/mail/webhooks/resend', { raw, headers: svixHeaders(utf8(raw)) })).status).toBe(200);
+        return problem();
+      };
+      expect(await problem()).toBeUndefined();
+      expect(await tell({ type: 'email.complained' })).toBe('complained');
+      expect([await tell({ type: 'email.bounced' }), await tell({ type: 'email.complained' })]).toEqual(['bounced', 'bounced']);
+      expect((await w.call('GET', '/v1/account/me', { key: (await w.merchant()).token })).body).not.toHaveProperty('email_problem');
+      await verification();
+      await w.post();
+      expect((await verify(tokenOf((await w.posted()).taken[0]!))).status).toBe(200);
+      expect(await problem()).toBeUndefined();
+    });
+
     it('goes again once its owner has proven it again, by the one letter a day that is still tried there', async () => {
       expect((await verify(await letterToken(w, ada.userId, 'verify'))).status).toBe(200);
       expect((await verification()).body.meta).toEqual({ reason: 'already_verified' });

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../local/outside/messaging.ts';
 import { MembersWorld } from '../../world/members.ts';
 import type { Merchant } from '../../world/world.ts';
@@ -19,6 +19,7 @@ describe('a place at Telegram, whatever goes wrong on the way', () => {
   beforeEach(() => {
     user = String(++people);
   });
+  afterEach(() => void vi.restoreAllMocks());
 
   const messages = async () => (await w.telegram()).messages.filter(({ to }) => to === user).map(({ text }) => text);
   const invites = async () => (await w.telegram()).chats.find(({ id }) => id === CHAT)?.invites ?? [];
@@ -48,6 +49,36 @@ describe('a place at Telegram, whatever goes wrong on the way', () => {
     expect(await messages()).toEqual(Array(told).fill(`The club\n${invite_url}`));
     expect((await invites()).length - before).toBe(1);
     expect([await count('delivery.succeeded', membershipId), await count('delivery.failed', membershipId)]).toEqual([1, 0]);
+  });
+
+  it.each([
+    ['invitation', 'createChatInviteLink', false, 1, 1],
+    ['invitation, which it made', 'createChatInviteLink', true, 2, 1],
+    ['message', 'sendMessage', false, 1, 1],
+    ['message, which it sent', 'sendMessage', true, 1, 2],
+  ])('waits its time and is tried again where the platform never answers the %s', async (_what, call, isDone, made, told) => {
+    const before = (await invites()).length;
+    const { payment } = await w.join(club, user);
+    await w.deliver();
+    const network = globalThis.fetch;
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      if (!String(input).endsWith(`/${call}`)) return network(input, init);
+      if (isDone) await network(input, init);
+      throw new DOMException('too long', 'TimeoutError');
+    });
+    await w.settleDown();
+    vi.restoreAllMocks();
+    expect(await delivery(payment)).toMatchObject({ status: 'pending', attempts: 1, last_error: 'timeout' });
+    const next = await w.env.DB.prepare('SELECT next_attempt_at AS at FROM placements WHERE payment_id = ?')
+      .bind(payment.payment_id)
+      .first<number>('at');
+    expect(next! - Date.now()).toBeGreaterThan(50_000);
+    await w.due();
+    const { status, attempts, invite_url } = await delivery(payment);
+    expect([status, attempts]).toEqual(['delivered', 2]);
+    // Of an invitation that was made and never told nobody hears: the one that is sent is the one that is kept.
+    expect(await messages()).toEqual(Array(told).fill(`The club\n${invite_url}`));
+    expect((await invites()).length - before).toBe(made);
   });
 
   it('has at most one live invitation where the answer to the first is lost, and none once access ended', async () => {

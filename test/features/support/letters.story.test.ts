@@ -78,6 +78,25 @@ describe('a ticket tells the other side by letter', () => {
     expect(theirs[0]!.text).toContain(id);
   });
 
+  it('to the rest of staff what one of them does on a ticket of their own: resolved is not closed', async () => {
+    const other = await openStaff(w);
+    await verify(other);
+    await testEnv.DB.prepare('DELETE FROM mails').run();
+    const id = await open(staff.token);
+    await move(id, 'resolve', staff.token);
+    await move(id, 'close', staff.token);
+    expect((await w.rows()).map(({ letter, account_id: reader }) => [letter, reader])).toEqual(
+      ['ticket_asked', 'ticket_resolved', 'ticket_closed'].map((letter) => [letter, other.userId]),
+    );
+    await w.post();
+    const { taken } = await w.posted();
+    expect(taken.map(({ body }) => body.subject).sort()).toEqual([
+      'A support ticket waits for an answer',
+      `Closed: ${id}`,
+      `Resolved: ${id}`,
+    ]);
+  });
+
   it('in the language of the reader', async () => {
     await done(w.call('PATCH', '/v1/account/me', { key: ada.token, body: { locale: 'de' } }));
     const id = await open();

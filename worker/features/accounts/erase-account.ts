@@ -14,13 +14,18 @@ const ROWS_MAX = 500;
  * Erases what the deletion itself left of a large account, and what a request that was under way wrote after it. An account is done
  * with once a look finds nothing.
  */
-export async function sweepErasures(ctx: Shard): Promise<Swept> {
-  const deleted = await listUnerased(ctx.db, ACCOUNTS_MAX);
-  const taken = await forEach(ctx, deleted, ({ id }) => eraseRest(ctx, id));
-  return { taken, isFinished: deleted.length < ACCOUNTS_MAX && taken === deleted.length };
-}
+export const sweepErasures =
+  (eraseArchived: EraseArchived) =>
+  async (ctx: Shard): Promise<Swept> => {
+    const deleted = await listUnerased(ctx.db, ACCOUNTS_MAX);
+    const taken = await forEach(ctx, deleted, ({ id }) => eraseRest(ctx, id, eraseArchived));
+    return { taken, isFinished: deleted.length < ACCOUNTS_MAX && taken === deleted.length };
+  };
 
-async function eraseRest(ctx: Shard, accountId: AccountId): Promise<void> {
+/** Erases from the archive, some of it; answers how much was left before. */
+type EraseArchived = (ctx: Shard, accountId: AccountId) => Promise<number>;
+
+async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseArchived): Promise<void> {
   const [first, ...others] = [
     ...eraseWhatNames(ctx, accountId, ROWS_MAX),
     ...(await planLocks(ctx, accountId)),
@@ -28,5 +33,6 @@ async function eraseRest(ctx: Shard, accountId: AccountId): Promise<void> {
   ];
   const erased = (await ctx.db.batch([first!, ...others])) as D1Result[];
   const givenBack = await giveAllBack(ctx, accountId);
-  if (givenBack === 0 && erased.every(({ meta }) => meta.changes === 0)) await ctx.db.batch([markErased(ctx, accountId)]);
+  const archived = await eraseArchived(ctx, accountId);
+  if (givenBack === 0 && archived === 0 && erased.every(({ meta }) => meta.changes === 0)) await ctx.db.batch([markErased(ctx, accountId)]);
 }

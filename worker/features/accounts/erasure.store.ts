@@ -18,7 +18,7 @@ import { accessApps, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
 import { brandLogos, receiptMetadata } from '#platform/db/tables/receipts.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
-import { EVENT_TYPES, type EventType } from '#rules/events.ts';
+import { NAMED_IN_EVENTS } from '#rules/events.ts';
 
 /** Up to `max` rows for which `isLeft` holds. */
 const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number) =>
@@ -136,29 +136,12 @@ function eraseMembers({ db, wallNow }: Shard, accountId: AccountId, max: number)
   ];
 }
 
-/** Where events of these types repeat what a person wrote, or an address. */
-const REPEATED: { types: EventType[]; paths: string[] }[] = [
-  {
-    types: ['support.ticket_created', 'support.message_added', 'support.ticket_updated', 'support.ticket_closed'],
-    paths: ['$.object.subject', '$.message.body'],
-  },
-  { types: ['receipt.proof_sent'], paths: ['$.proof.email'] },
-  {
-    types: EVENT_TYPES.filter((type) => /^(membership|delivery)\./.test(type)),
-    paths: ['$.object.delivery.identity.provider_user_id', '$.object.delivery.identity.username'],
-  },
-  {
-    types: EVENT_TYPES.filter((type) => type.startsWith('payment.')),
-    paths: ['$.object.buyer_identity.provider_user_id', '$.object.buyer_identity.username'],
-  },
-];
-
 /** The same words again, in events and in the finished answers kept for its Idempotency-Keys; a lease belongs to the request that runs under it. */
 function eraseRepeated({ db }: Shard, accountId: AccountId, max: number): Write[] {
   const ofAnswers = sql`scope >= ${`${accountId}:`} AND scope < ${`${accountId};`} AND status IS NOT NULL`;
   return [
-    ...REPEATED.map(({ types, paths }) => {
-      const ofTypes = and(eq(events.merchantId, accountId), inArray(events.livemode, [true, false]), inArray(events.type, types));
+    ...NAMED_IN_EVENTS.map(({ types, paths }) => {
+      const ofTypes = and(eq(events.merchantId, accountId), inArray(events.livemode, [true, false]), inArray(events.type, [...types]));
       const isSaid = or(...paths.map((path) => sql`data ->> ${path} <> ''`));
       const blanks = sql.join(
         paths.map((path) => sql`${path}, ''`),

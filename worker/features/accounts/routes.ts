@@ -1,8 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { LOCALE_NAMES } from '#core/locales.ts';
 import { iso } from '#core/time.ts';
+import { addressKeysOf, type BounceReason, findBounce } from '#features/mail/outbox.ts';
 import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#letters/letter.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import {
@@ -17,6 +18,7 @@ import { answerOnce, malformedKeyErrors, OptionalIdempotencyHeader, sendStored }
 import {
   type ActorEnv,
   DetailResponse,
+  given,
   jsonBody,
   ModeQuery,
   ok,
@@ -47,6 +49,13 @@ const NotificationPrefsBody = z
   .object(switches)
   .openapi('NotificationPrefs', { description: 'Which letters you get; all of them at first.' });
 
+const ClaimedBody = z
+  .object({ at: Timestamp, keys: z.int(), endpoints: z.int(), providers: z.int(), wallets: z.int() })
+  .openapi('ClaimedAccount', {
+    description:
+      'There once the reader of the address has taken the account over from whoever made it: when, and how many of each ended with that.',
+  });
+
 const AccountBody = z
   .object({
     user_id: z.uuid(),
@@ -56,6 +65,9 @@ const AccountBody = z
     tier: z.enum(PLAN_NAMES),
     status: z.enum(ACCOUNT.states),
     email_verified: z.boolean(),
+    email_problem: z.enum(['bounced', 'complained']).optional().openapi({
+      description: 'Letters to the address came back, or one was called unwanted: none goes there until it is proven once more.',
+    }),
     timezone: z.string(),
     locale: z.enum(LOCALE_NAMES).openapi({ description: 'What language letters to you are in.' }),
     created_at: Timestamp,
@@ -66,10 +78,25 @@ const AccountBody = z
     claims: ClaimsBody,
     has_password: z.boolean(),
     auth_providers: z.array(z.string()),
+    claimed: ClaimedBody.optional(),
   })
   .openapi('Account');
 
-const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor, providers: SignInProvider[]) => ({
+/** What of an account stands in other tables than its own. */
+interface Beside {
+  providers: SignInProvider[];
+  bounce: BounceReason | null;
+}
+
+async function besideOf(ctx: Shard, { id, email }: Account): Promise<Beside> {
+  const [identities, bounce] = await Promise.all([
+    listIdentities(ctx.db, id),
+    email === null ? null : findBounce(ctx.db, addressKeysOf(ctx, email)),
+  ]);
+  return { providers: identities.map(({ provider }) => provider), bounce };
+}
+
+const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor, { providers, bounce }: Beside) => ({
   user_id: account.id,
   email: account.email,
   wallet_address: account.walletAddress,
@@ -77,6 +104,7 @@ const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor, provide
   tier: planAt(account, now),
   status: account.status,
   email_verified: account.emailVerified,
+  ...given('email_problem', bounce),
   timezone: account.timezone,
   locale: account.locale,
   created_at: iso(account.createdAt),
@@ -87,6 +115,7 @@ const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor, provide
   claims: claimsOf(account),
   has_password: account.passwordHash !== null,
   auth_providers: providers,
+  ...given('claimed', account.claimed && { ...account.claimed, at: iso(account.claimed.at) }),
 });
 
 const me = createRoute({
@@ -183,9 +212,8 @@ const remove = createRoute({
 export const accountRoutes = router()
   .openapi(me, async (c) => {
     const { actor, scope: ctx } = c.var;
-    const [account, identities] = await Promise.all([getAccount(ctx.db, actor.accountId), listIdentities(ctx.db, actor.accountId)]);
-    const providers = identities.map(({ provider }) => provider);
-    return c.json(toAccountResource(ctx, account, actor, providers), 200);
+    const account = await getAccount(ctx.db, actor.accountId);
+    return c.json(toAccountResource(ctx, account, actor, await besideOf(ctx, account)), 200);
   })
   .openapi(update, async (c) => {
     const { display_name, timezone, locale, notification_prefs, merchant_settings } = c.req.valid('json');

@@ -15,13 +15,23 @@ const bounces = createRoute({
   operationId: 'receiveMailEvents',
   tags: ['Integrations'],
   summary: 'Receive mail events',
-  description: 'Signed by the provider over the raw bytes. Nothing is sent again to an address that bounced or complained.',
+  description:
+    'Signed by the provider over the raw bytes. Nothing is sent again to an address that bounced or complained. Without its secret: 503 ' +
+    '`mail_not_configured`, so that the provider keeps what it has to tell.',
   security: [{ mailSignature: [] }],
   middleware: underCeiling,
   request: { params: z.object({ provider: z.string().max(40) }) },
   responses: {
     ...ok(DetailResponse),
-    ...errors('webhook_signature_failed', 'not_found', 'rate_limited', 'validation_error', 'payload_too_large', 'unsupported_media_type'),
+    ...errors(
+      'webhook_signature_failed',
+      'mail_not_configured',
+      'not_found',
+      'rate_limited',
+      'validation_error',
+      'payload_too_large',
+      'unsupported_media_type',
+    ),
   },
 });
 
@@ -42,9 +52,9 @@ async function remember(ctx: Ctx, address: string, reason: 'bounced' | 'complain
 
 export const mailRoutes = router().openapi(bounces, async (c) => {
   const { ctx } = c.var;
-  const provider = findMailProvider(c.req.valid('param').provider) ?? raise('not_found');
-  if (!provider.readBounces) throw new ApiError('not_found');
-  const said = provider.readBounces(ctx, c.req.raw.headers, new Uint8Array(await c.req.arrayBuffer()), ctx.wallNow);
+  const { secret, read } = findMailProvider(c.req.valid('param').provider)?.bounces ?? raise('not_found');
+  if (ctx.config[secret] === undefined) throw new ApiError('mail_not_configured', { meta: { missing: [secret] } });
+  const said = read(ctx, c.req.raw.headers, new Uint8Array(await c.req.arrayBuffer()), ctx.wallNow);
   if (!said) throw new ApiError('webhook_signature_failed');
   for (const { address, reason } of said) await remember(ctx, address, reason);
   return c.json({ detail: 'Noted.' }, 200);

@@ -12,7 +12,9 @@ import { hasMail, missingForMail } from '#platform/providers/mail/mail-providers
 import { forgetBounce, insertMail, type MailCount } from './store.ts';
 
 export {
+  type BounceReason,
   dropMailsOf,
+  findBounce,
   finishAttempt,
   forgetBounce,
   forgetMail,

@@ -110,7 +110,18 @@ export const isBouncedAddress = async (db: Db, addressKeys: readonly string[], r
     .where(and(inArray(bouncedAddresses.addressKey, [...addressKeys]), inArray(bouncedAddresses.reason, reasons)))
     .get()) !== undefined;
 
-type BounceReason = 'bounced' | 'complained';
+export type BounceReason = 'bounced' | 'complained';
+
+/** What became of letters to an address, as it was last told; null: they arrive. */
+export const findBounce = async (db: Db, addressKeys: readonly string[]): Promise<BounceReason | null> =>
+  (
+    await db
+      .select({ reason: bouncedAddresses.reason })
+      .from(bouncedAddresses)
+      .where(inArray(bouncedAddresses.addressKey, [...addressKeys]))
+      .orderBy(bouncedAddresses.reason)
+      .get()
+  )?.reason ?? null;
 
 /** An address that complained may bounce later, and not the other way about. */
 export const rememberBounce = (db: Db, addressKey: string, reason: BounceReason, bouncedAt: number) => {

@@ -100,7 +100,8 @@ async function followUp(due: Due): Promise<void> {
   if (session.endedAt !== null) return followEnded(ctx, session, look ?? { kind: 'unknown', slot: 0 });
   const channel = look?.kind === 'standing' ? look.channel : null;
   if (channel) await noteSeen(ctx, session, channel);
-  const isIdle = session.usedAt + session.idleSeconds * SECOND <= ctx.now;
+  // The row says less than what was agreed once the account is another person's: then it ends now.
+  const isIdle = session.usedAt + Math.min(row.idleSeconds, session.idleSeconds) * SECOND <= ctx.now;
   if (session.stage === 'closing' || isIdle || (await isLeaving(ctx, session, look))) await endSession(ctx, session, null);
   else if (channel !== null) await settleIfDue(ctx, row, session, channel);
 }

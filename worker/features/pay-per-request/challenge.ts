@@ -1,10 +1,11 @@
 import { MONEY_UNITS_MAX } from '#core/money.ts';
+import { findKnownWallets } from '#features/accounts/payout.store.ts';
 import type { Sale } from '#features/products/product.ts';
 import { type Fix, fixOf } from '#features/products/selling/fixes.ts';
-import { type Obstacle, prospectOf } from '#features/products/selling/obstacles.ts';
+import { type Obstacle, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import { checkX402Ready } from '#features/rails/x402.ts';
 import { makeChallenge } from '#features/settlements/challenge.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { PaymentRequired, ResourceInfo } from '#protocols/x402/wire.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
@@ -43,6 +44,16 @@ export async function makeSaleChallenge(
   };
   const described = { description: product.name, ...resource, url: resource.url ?? `${ctx.baseUrl}/p/${product.slug}` };
   return { ok: true, ...makeChallenge(ctx, sold, described, error) };
+}
+
+/**
+ * A challenge lives for some minutes, and by then the account may be another person's: a wallet that was forgotten with it is paid no more.
+ * One that the merchant has changed meanwhile is, as the challenge said.
+ */
+export async function isForgottenPayee({ db }: Shard, sale: Sale, payTo: string): Promise<boolean> {
+  const { livemode, merchantId } = sale.product;
+  if (!livemode || payTo === payoutOf(prospectOf(sale))) return false;
+  return (await findKnownWallets(db, merchantId, payTo)) !== 'this_one';
 }
 
 /** A fix as one line of text: what to do, and the call that does it. */

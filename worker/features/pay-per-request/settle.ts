@@ -16,7 +16,7 @@ import { type Lease, lease, releaseLease } from '#platform/db/lease.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { Customer } from '#rules/balance.ts';
 import { X402_RAIL } from '#rules/rails.ts';
-import { makeSaleChallenge, type SaleChallenge } from './challenge.ts';
+import { isForgottenPayee, makeSaleChallenge, type SaleChallenge } from './challenge.ts';
 import { requireUse, type SettlementBody, toDuplicateResource, toSettlementResource } from './resource.ts';
 
 export interface SettlePayment {
@@ -130,6 +130,7 @@ async function claimOrFind(
   const known = await findSettlement(ctx, messageHash);
   if (known) return { settlement: known, isNew: false };
   if (sale.switchedOff) throw newSwitchedOffError(sale);
+  if (await isForgottenPayee(ctx, sale, read.accepted.payTo)) return { reason: 'invalid_payment_requirements' };
   const drafted = await draftSettlement(ctx, sale, read, customer);
   // Of two requests the slower gets the claim of the faster one, which may even have settled it by now.
   if (drafted.ok) return claimOnce(ctx, drafted.settlement);

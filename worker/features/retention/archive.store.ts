@@ -22,7 +22,10 @@ export type ArchivableEvent = typeof events.$inferSelect;
 /** Events that one search passes over, of owners whose archive fails: it reads no more of them than this. */
 const PASSED_MAX = 100_000;
 
-/** The event stored first of all that the database holds, but for those of some owners; one that is not fanned out is work, and stays. */
+/**
+ * The event stored first of all that the database holds, but for those of some owners; one that is not fanned out is work, and stays.
+ * `isErasing`: its account is deleted, and what is left of it may name people.
+ */
 export function findOldest(db: Db, but: Owner[] = []) {
   const first = db
     .select({ seq: events.seq, merchantId: events.merchantId, livemode: events.livemode, createdAt: events.createdAt })
@@ -33,7 +36,12 @@ export function findOldest(db: Db, but: Owner[] = []) {
     .as('first');
   const names = JSON.stringify(but.map(({ merchantId, livemode }) => `${merchantId}:${livemode ? 1 : 0}`));
   return db
-    .select({ merchantId: first.merchantId, livemode: first.livemode, createdAt: first.createdAt })
+    .select({
+      merchantId: first.merchantId,
+      livemode: first.livemode,
+      createdAt: first.createdAt,
+      isErasing: sql<number>`EXISTS (SELECT 1 FROM accounts WHERE id = ${first.merchantId} AND status = 'deleted' AND erased_at IS NULL)`,
+    })
     .from(first)
     .where(sql`${first.merchantId} || ':' || ${first.livemode} NOT IN (SELECT value FROM json_each(${names}))`)
     .orderBy(asc(first.seq))
@@ -69,6 +77,9 @@ export async function listRun(db: Db, { merchantId, livemode }: Owner, before: n
     .limit(limits.events);
 }
 
+/** Names were still being erased in the rows of its account then, or are. */
+const isErasingSince = (at: number): SQL => sql`status = 'deleted' AND coalesce(erased_at >= ${at}, true)`;
+
 /** A row that was written to the archive, and where its line is. */
 export interface Placed<T> {
   row: T;
@@ -79,6 +90,8 @@ export interface Placed<T> {
 /** An object as it was written: what it holds, and where in it each payment and receipt is. */
 export interface Written extends Owner {
   key: string;
+  /** When its rows were read. */
+  readAt: number;
   events: ArchivableEvent[];
   payments: Placed<StoredPayment>[];
   receipts: Placed<StoredReceipt>[];
@@ -110,6 +123,7 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
     ...movePayments(db, written.payments),
     db.delete(events).where(sql`${events.seq} IN ${among(seqs)}`),
     vetoIf(ctx, sql`changes() <> ${seqs.length}`),
+    vetoIf(ctx, sql`EXISTS (SELECT 1 FROM accounts WHERE id = ${merchantId} AND ${isErasingSince(written.readAt)})`),
     db.delete(archiveDrafts).where(and(eq(archiveDrafts.key, key), eq(archiveDrafts.isGivenUp, false))),
     vetoUnlessChanged(ctx),
   ];

@@ -12,6 +12,7 @@ import { inTime } from '#platform/deadline.ts';
 import { type ArchivableEvent, findOldest, listRun, moveToArchive, type Placed, type RunLimits, type Written } from './archive.store.ts';
 import { beginDraft, forgetDrafts, giveUpDrafts } from './draft.store.ts';
 import { listMovable, type Owner } from './movable-rows.store.ts';
+import { writeObject } from './object.ts';
 
 /** As long as missed events are recovered. A recovery that began just before still finds what it has read. */
 export const ARCHIVED_AFTER_MS = 90 * DAY + HOUR;
@@ -37,11 +38,17 @@ export async function sweepArchive(ctx: Shard): Promise<Swept> {
   if (!bucket) return { taken: 0, isFinished: true };
   await deleteDrafts(ctx, bucket);
   const failed: (Owner & { error: unknown })[] = [];
+  const erasing: Owner[] = [];
   const swept = await sweepRounds(ctx, { max: 1, roundsMax: OBJECTS_MAX }, async () => {
     const before = dayOf(ctx.now - ARCHIVED_AFTER_MS);
-    const oldest = await findOldest(ctx.db, failed);
+    const oldest = await findOldest(ctx.db, [...failed, ...erasing]);
     if (!oldest || oldest.createdAt >= before) return 0;
     const owner = { merchantId: oldest.merchantId as AccountId, livemode: oldest.livemode };
+    // Its events name people until all of them are erased.
+    if (oldest.isErasing === 1) {
+      erasing.push(owner);
+      return 1;
+    }
     await archiveDay(ctx, bucket, owner, dayOf(oldest.createdAt)).catch((error: unknown) => {
       ctx.note(`archive of ${owner.merchantId}: ${storyOf(error)}`);
       failed.push({ ...owner, error });
@@ -56,6 +63,7 @@ export async function sweepArchive(ctx: Shard): Promise<Swept> {
 /** One object of a merchant's events, from the first one on. */
 async function archiveDay(ctx: Shard, bucket: R2Bucket, owner: Owner, day: number): Promise<void> {
   const { merchantId, livemode } = owner;
+  const readAt = ctx.now + ctx.elapsedMs();
   const happened = await listRun(ctx.db, owner, day + DAY, OBJECT);
   const { issued, paid } = await listMovable(ctx.db, owner, namedIn(happened));
   const { bytes, ...placed } = objectOf(happened, paid, issued);
@@ -63,7 +71,7 @@ async function archiveDay(ctx: Shard, bucket: R2Bucket, owner: Owner, day: numbe
   const key = `${place}/${happened[0]!.seq}-${sha256Hex(bytes)}-${newId(ctx.now)}.jsonl`;
   await beginDraft(ctx.db, key, ctx.now);
   await writeObject(ctx, bucket, key, bytes);
-  const written: Written = { merchantId, livemode, key, events: happened, ...placed };
+  const written: Written = { merchantId, livemode, key, readAt, events: happened, ...placed };
   await commit(ctx, { events: [], writes: moveToArchive(ctx, written), result: null });
 }
 
@@ -105,11 +113,4 @@ function objectOf(happened: ArchivableEvent[], paid: (StoredPayment & { settleme
     end += line.length;
   }
   return { bytes, payments, receipts };
-}
-
-/** Writes an object and reads it back: what leaves the database after this is in the archive, byte for byte. Throws where it is not. */
-async function writeObject(ctx: Shard, bucket: R2Bucket, key: string, bytes: Uint8Array): Promise<void> {
-  await inTime(ctx, () => bucket.put(key, bytes, { httpMetadata: { contentType: 'application/jsonl' } }));
-  const stored = await inTime(ctx, async () => (await bucket.get(key))?.arrayBuffer());
-  if (!stored || sha256Hex(new Uint8Array(stored)) !== sha256Hex(bytes)) throw new Error(`archive: ${key} does not read as it was written`);
 }

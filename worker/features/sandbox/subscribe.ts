@@ -44,7 +44,7 @@ export async function subscribeAs(
     throw new ApiError('payment_mismatch', { meta: { reason: 'not_a_signer', wallet: wallet.address } });
   await leaveInWallet(scope, authorization, outcome === 'underpaid' ? authorization.amount / 2n : PLENTY);
   for (let signed = 0; signed < SIGNED_MAX; signed++) {
-    const { steps, problem } = await beginSubscribing(scope, authorization);
+    const { steps, problem } = await beginSubscribing(scope, payment, authorization);
     const transaction = steps[0]?.transaction;
     if (problem !== null || !transaction) throw nothingToSign(problem);
     const { txSignature, writes } = await sign(scope, wallet, transaction);

@@ -24,10 +24,11 @@ export interface TicketNews {
   message?: TicketMessage;
 }
 
-/** Of the merchant's message or question, or of the end of their ticket. Their own words are erased with them, and so are not in it. */
+/** Of the merchant's message or question, or of the end of their ticket, which one who is staff may resolve too. Their own words are erased with them, and so are not in it. */
 const staffLetter = ({ ticket, message }: TicketNews): Told => {
   const facts = { ticket_id: ticket.id };
-  return message ? { letter: 'ticket_asked', facts } : { letter: 'ticket_closed', facts };
+  if (message) return { letter: 'ticket_asked', facts };
+  return { letter: ticket.status === 'closed' ? 'ticket_closed' : 'ticket_resolved', facts };
 };
 
 function merchantLetter({ ticket, message }: TicketNews): Told {

@@ -5,7 +5,7 @@ export const ticketResolvedLetter: Letter<LetterFacts['ticket_resolved']> = {
   pref: null,
   to: 'owner',
   path: () => '/dashboard',
-  values: ({ ticket_id, subject }) => ({ ticket: plainName(ticket_id), subject: plainName(subject) }),
+  values: ({ ticket_id, subject }) => ({ ticket: plainName(ticket_id), subject: plainName(subject ?? ticket_id) }),
   words: {
     en: {
       subject: 'Resolved: {subject}',

@@ -156,7 +156,7 @@ export async function resetPassword(ctx: Ctx, token: string, password: string, k
     const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
     if (account.emailVerified) return { values, writes: passwordLetter(home, account).writes, wasStored, result: null };
     const arms = await getArms(home.db, accountId);
-    return { values: { ...disarmed(account), ...values }, writes: planDisarm(home, account, arms), wasStored, result: arms };
+    return { values: { ...disarmed(home, account, arms), ...values }, writes: planDisarm(home, account, arms), wasStored, result: arms };
   };
   const store = () => spend(ctx, 'reset', token, change, keep);
   return known.emailVerified ? store() : claiming(home, known, store);

@@ -64,6 +64,7 @@ export function newAccount(ctx: Ctx, displayName: string, identity: SignInIdenti
     notificationPrefs: {},
     merchantSettings: {},
     createdAt: ctx.now,
+    claimed: null,
     deletedAt: null,
     erasedAt: null,
     version: 1,

@@ -20,14 +20,15 @@ function withoutLinks(settings: Account['merchantSettings']): Account['merchantS
   return rest;
 }
 
-/** What of the row itself opened the account, and does so no more. */
-export const disarmed = ({ tokenVersion, merchantSettings }: Account): Partial<Account> => ({
+/** What of the row itself opened the account, and does so no more; and how much else did, which its owner is shown. */
+export const disarmed = ({ now }: Shard, { tokenVersion, merchantSettings }: Account, arms: Arms): Partial<Account> => ({
   walletAddress: null,
   walletKey: null,
   emailVerified: true,
   isStaff: false,
   merchantSettings: withoutLinks(merchantSettings),
   tokenVersion: tokenVersion + 1,
+  claimed: { at: now, ...arms },
 });
 
 /** Statements, not effects: everything else that would keep power, and the letter that says how much of it there was. */

@@ -10,6 +10,7 @@ import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
+import { meteredSessions } from '#platform/db/tables/settlements.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 
 const HAS_SOLD = (
@@ -85,7 +86,8 @@ export function disarm(ctx: Shard, accountId: AccountId): Write[] {
 
 /**
  * Sales that have begun would still pay the wallet of the one before: their links and sessions are over now. A transaction that a buyer has
- * signed already confirms as ever, and the sweep gives up the rest.
+ * signed already confirms as ever, and the sweep gives up the rest. A metered session whose channel is open pays out what was promised by
+ * then, which stands on the chain; no other one opens.
  */
 function endOpenSales({ db, now }: Shard, accountId: AccountId): Write[] {
   const over = { expiresAt: now };
@@ -104,6 +106,11 @@ function endOpenSales({ db, now }: Shard, accountId: AccountId): Write[] {
       .update(paymentSessions)
       .set({ ...over, version: sql`version + 1` })
       .where(and(gt(paymentSessions.expiresAt, now), eq(paymentSessions.merchantId, accountId), eq(paymentSessions.livemode, true))),
+    db
+      .update(meteredSessions)
+      // Their objects are told by the look that is due now.
+      .set({ expiresAt: sql`min(expires_at, ${now})`, idleSeconds: 0, nextLookAt: now })
+      .where(and(eq(meteredSessions.merchantId, accountId), eq(meteredSessions.livemode, true), isNull(meteredSessions.endedAt))),
     db
       .update(payments)
       .set({ ...over, updatedAt: now, version: sql`version + 1` })

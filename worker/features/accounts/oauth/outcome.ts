@@ -117,11 +117,12 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
     changeAccount(ctx, account.id, async (row) => {
       if (row.emailVerified || row.status !== 'active' || row.emailKey !== account.emailKey)
         throw new ApiError('state_conflict', { meta: { reason: 'contended' } });
+      const arms = await getArms(ctx.db, account.id);
       return {
-        values: { ...disarmed(row), ...ownSettings(person), passwordHash: null },
+        values: { ...disarmed(ctx, row, arms), ...ownSettings(person), passwordHash: null },
         writes: [
           vetoIfSold(ctx, account.id),
-          ...planDisarm(ctx, row, await getArms(ctx.db, account.id)),
+          ...planDisarm(ctx, row, arms),
           forgetLogo(ctx.db, account.id),
           insertIdentity(ctx, account.id, provider, person),
         ],

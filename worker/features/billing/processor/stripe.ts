@@ -45,7 +45,7 @@ export class CustomerGone extends Error {}
 
 /**
  * What a call of the processor answers. 503 temporarily_unavailable where it does not answer or cannot now; 503 billing_not_configured
- * where it refuses our key or knows no such price. Throws CustomerGone where it has no such customer. Every other refusal is 500
+ * where it refuses our key, sells no such price or has no such portal. Throws CustomerGone where it has no such customer. Every other refusal is 500
  * internal_error: such a call is a fault of ours, which no repetition mends.
  */
 export async function fromProcessor<T>(ctx: Ctx, call: (processor: Stripe) => Promise<T>): Promise<T> {
@@ -60,7 +60,7 @@ export async function fromProcessor<T>(ctx: Ctx, call: (processor: Stripe) => Pr
 }
 
 /** What the operator configured, and the processor does not know. */
-const unusable = (reason: 'key_refused' | 'price_unknown'): ApiError =>
+const unusable = (reason: 'key_refused' | 'price_unknown' | 'portal_unknown'): ApiError =>
   new ApiError('billing_not_configured', {
     detail: 'The payment processor does not take the configuration of this deployment: its operator has to mend that.',
     meta: { reason, missing: [] },
@@ -71,13 +71,22 @@ function refusalOf(ctx: Ctx, error: Stripe.errors.StripeError): Error {
   if (code === 'resource_missing' && param === 'customer') return new CustomerGone();
   ctx.note(`processor: ${storyOf(error)}`);
   if (statusCode === 401 || statusCode === 403) return unusable('key_refused');
-  if (code === 'resource_missing' && param?.endsWith('[price]')) return unusable('price_unknown');
+  // One that is not sold any more is refused with other codes.
+  if (param?.endsWith('[price]')) return unusable('price_unknown');
+  // Without one of ours it takes its default, and says in words alone that there is none.
+  if (param === 'configuration' || error.message.startsWith('No configuration provided')) return unusable('portal_unknown');
   // Its own faults and its lack of an answer pass; so do its limit of calls and a lock that another call holds.
   if (statusCode !== undefined && statusCode < 500 && statusCode !== 409 && statusCode !== 429)
     return new ApiError('internal_error', { retryable: false });
-  const detail = 'The payment processor does not answer right now. Retry.';
-  return new ApiError('temporarily_unavailable', { detail, retryAfterSeconds: 5 });
+  return processorAway();
 }
+
+/** 503 temporarily_unavailable: what was to be told or read is as it was before. */
+export const processorAway = (): ApiError =>
+  new ApiError('temporarily_unavailable', {
+    detail: 'The payment processor does not answer right now. Retry.',
+    retryAfterSeconds: 5,
+  });
 
 const EventShape = z.object({ id: z.string(), type: z.string(), created: z.number(), data: z.object({ object: z.object({}) }) });
 const isEvent = (value: unknown): value is Stripe.Event => EventShape.safeParse(value).success;

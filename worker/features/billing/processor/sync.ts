@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import { canonicalJson } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
@@ -10,7 +11,7 @@ import { findAnywhere, homeOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
 import { findByCustomerId, findCustomer, insertProcessorEvent, isTakenIn, updateCustomer } from './store.ts';
-import { CustomerGone, fromProcessor, planOfPrice } from './stripe.ts';
+import { CustomerGone, fromProcessor, planOfPrice, processorAway } from './stripe.ts';
 import { foldSubscriptions, HANDLED_EVENTS, type PastDueSign, type ShownSubscription, unpaidThrough } from './subscriptions.ts';
 
 /** What is read of a customer, newest first: more subscriptions than this have long ended. */
@@ -23,7 +24,8 @@ async function listSubscriptions(ctx: Ctx, { customerId, accountId }: BillingCus
   ).catch((error: unknown) => {
     // Deleted there, and its subscriptions with it.
     if (error instanceof CustomerGone) return { data: [] };
-    throw error;
+    // Whatever it refuses of a plain look, the plan stays as it is and the event comes again.
+    throw error instanceof ApiError && error.code === 'internal_error' ? processorAway() : error;
   });
   return data.filter(({ metadata }) => (metadata.account_id ?? accountId) === accountId).map((shown) => toShown(ctx, shown));
 }

@@ -1,13 +1,15 @@
 import { callApi } from '../../browser/call-api.ts';
 import type { Answer } from '../../parts/answer.ts';
 import type { Amount } from '../../parts/text.ts';
-import type { Holdings, ShownKey, ShownProduct } from '../dashboard/machine.ts';
+import type { Holdings, ShownClaim, ShownKey, ShownProduct } from '../dashboard/machine.ts';
 
 /** What the API answers of an account; only what the page reads. */
 interface AccountAnswer {
   display_name: string;
   email: string | null;
   email_verified: boolean;
+  email_problem?: 'bounced' | 'complained';
+  claimed?: { at: string } & ShownClaim['ended'];
   wallet_address: string | null;
   tier: string;
 }
@@ -47,6 +49,15 @@ const toShownProducts = ({ items }: ProductPage): ShownProduct[] =>
     isLive: livemode,
   }));
 
+/** So long after it a person is told that the account was taken over. */
+const TOLD_MS = 30 * 86_400_000;
+
+function toShownClaim(claimed: AccountAnswer['claimed']): ShownClaim | null {
+  if (!claimed || Date.parse(claimed.at) < Date.now() - TOLD_MS) return null;
+  const { at, ...ended } = claimed;
+  return { at, ended };
+}
+
 /** Account, products of both modes, newest first, keys that work, and who else signs the person in: all of it, or the first refusal. */
 export async function readHoldings(token: string): Promise<Answer<Holdings>> {
   const get = <T>(path: string) => callApi<T>('GET', path, { token });
@@ -62,9 +73,10 @@ export async function readHoldings(token: string): Promise<Answer<Holdings>> {
   if (!test.ok) return test;
   if (!keys.ok) return keys;
   if (!identities.ok) return identities;
-  const { display_name, email, email_verified, wallet_address, tier } = account.value;
+  const { display_name, email, email_verified, email_problem = null, wallet_address, tier, claimed } = account.value;
   const value: Holdings = {
-    account: { name: display_name, email, isVerified: email_verified, wallet: wallet_address, plan: tier },
+    account: { name: display_name, email, isVerified: email_verified, unreachable: email_problem, wallet: wallet_address, plan: tier },
+    claim: toShownClaim(claimed),
     products: [live.value, test.value].flatMap(toShownProducts),
     productsTotal: live.value.total + test.value.total,
     keys: keys.value.filter(({ revoked_at }) => revoked_at === null).map(toShownKey),

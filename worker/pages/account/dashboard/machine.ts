@@ -13,8 +13,15 @@ export interface ShownAccount {
   name: string;
   email: string | null;
   isVerified: boolean;
+  /** Why no letter goes to the address. */
+  unreachable: 'bounced' | 'complained' | null;
   wallet: string | null;
   plan: string;
+}
+/** The account was another person's, perhaps, until its address was proven: when that was, and how much ended with it. */
+export interface ShownClaim {
+  at: string;
+  ended: Record<'keys' | 'endpoints' | 'providers' | 'wallets', number>;
 }
 export interface ShownProduct {
   id: string;
@@ -38,6 +45,7 @@ export interface ShownIdentity {
 /** What the service tells of an account, altogether. */
 export interface Holdings {
   account: ShownAccount;
+  claim: ShownClaim | null;
   products: ShownProduct[];
   productsTotal: number;
   keys: ShownKey[];
@@ -151,7 +159,7 @@ function refuseLetter(facts: DashboardFacts, state: OpenDashboard, failure: Fail
   if (isOver(failure)) return leave('ended');
   // It was confirmed in another tab meanwhile.
   if (failure.meta.reason === 'already_verified') {
-    return turnTo({ ...state, account: { ...state.account, isVerified: true }, letter: { ...IDLE, isSent: false } });
+    return turnTo({ ...state, account: { ...state.account, isVerified: true, unreachable: null }, letter: { ...IDLE, isSent: false } });
   }
   return turnTo({ ...state, letter: { isBusy: false, isSent: false, problem: problemOf(facts, failure) } });
 }

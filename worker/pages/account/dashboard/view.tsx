@@ -1,9 +1,9 @@
 import { Row, ShortAddress, Spinner } from '../../parts/parts.tsx';
-import { formatMoney, plain, plainName } from '../../parts/text.ts';
+import { formatInstant, formatMoney, plain, plainName } from '../../parts/text.ts';
 import { PageTitle, ProblemNote } from '../parts.tsx';
 import { Identities } from './identities.tsx';
 import { Keys } from './keys.tsx';
-import type { OpenDashboard } from './machine.ts';
+import type { OpenDashboard, ShownClaim } from './machine.ts';
 import type { DashboardProps } from './props.ts';
 
 export function Dashboard(props: DashboardProps) {
@@ -33,6 +33,7 @@ export function Dashboard(props: DashboardProps) {
       return (
         <div class="panels">
           <PageTitle>{say('dashboard')}</PageTitle>
+          {state.claim && <Claimed {...props} claim={state.claim} />}
           <Person {...props} state={state} />
           <Identities {...props} state={state} />
           <Products {...props} state={state} />
@@ -49,6 +50,19 @@ const SignOut = ({ say, actions }: DashboardProps) => (
     {say('signOut')}
   </button>
 );
+
+/** What ended when the address was proven, which its letter told too, where the deployment sends any. */
+function Claimed({ facts, say, claim }: DashboardProps & { claim: ShownClaim }) {
+  const ended = Object.fromEntries(Object.entries(claim.ended).map(([name, count]) => [name, String(count)]));
+  return (
+    <section class="panel" aria-labelledby="claimed">
+      <h2 id="claimed">{say('claimedTitle')}</h2>
+      <p>{say('claimedHelp', { at: formatInstant(facts.locale, claim.at) })}</p>
+      <p>{say('claimedEnded', ended)}</p>
+      <p>{say('claimedNext')}</p>
+    </section>
+  );
+}
 
 /** Who is signed in, on which plan. */
 function Person(props: DashboardProps<OpenDashboard>) {
@@ -74,10 +88,15 @@ function Person(props: DashboardProps<OpenDashboard>) {
         )}
         <Row name={say('plan')}>{account.plan}</Row>
       </dl>
-      {account.email !== null && !account.isVerified && <Unconfirmed {...props} email={account.email} />}
+      {account.email !== null && account.unreachable !== null && (
+        <p class="notice">{say(ADDRESS_PROBLEMS[account.unreachable], { email: plain(account.email) })}</p>
+      )}
+      {account.email !== null && (!account.isVerified || account.unreachable !== null) && <Unconfirmed {...props} email={account.email} />}
     </section>
   );
 }
+
+const ADDRESS_PROBLEMS = { bounced: 'addressBounced', complained: 'addressComplained' } as const;
 
 function Unconfirmed({ say, state, actions, email }: DashboardProps<OpenDashboard> & { email: string }) {
   const { letter } = state;

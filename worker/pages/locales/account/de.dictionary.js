@@ -70,6 +70,17 @@ export const de = {
   addressUnconfirmed: 'noch nicht bestätigt',
   askToConfirm: 'E-Mail zum Bestätigen senden',
   letterSent: 'Eine E-Mail an {email} ist unterwegs. Ihr Link gilt einmal, 24 Stunden lang.',
+  addressBounced:
+    'E-Mails an {email} kamen zurück; deshalb wird dorthin nichts mehr gesendet. Wenn die Adresse wieder funktioniert, lassen Sie sich eine senden und folgen Sie dem Link: Dann kommen wieder welche. Sonst geben Sie mit PATCH /v1/account/me/security eine andere Adresse an.',
+  addressComplained:
+    'Eine E-Mail an {email} wurde als unerwünscht gemeldet; deshalb gehen keine Hinweise mehr dorthin. Lassen Sie sich eine senden und folgen Sie dem Link, dann kommen sie wieder.',
+  claimedTitle: 'Dieses Konto gehört jetzt Ihnen',
+  claimedHelp:
+    'Am {at} wurde seine Adresse zum ersten Mal bestätigt. Angelegt hat das Konto vielleicht eine andere Person; deshalb endete alles bis dahin Eingerichtete mit allen Sitzungen.',
+  claimedEnded:
+    'API-Schlüssel: {keys}. Webhook-Endpunkte: {endpoints}. Verknüpfte Anmeldedienste: {providers}. Auszahlungs-Wallets: {wallets}.',
+  claimedNext:
+    'Produkte und Zahlungen sind unverändert. Geben Sie vor dem nächsten Verkauf Ihre Auszahlungs-Wallet an, erstellen Sie neue Schlüssel und aktivieren Sie Ihre Endpunkte.',
   signOut: 'Abmelden',
   products: 'Produkte',
   noProducts: 'Sie verkaufen noch nichts.',

@@ -68,6 +68,15 @@ export const account = {
   addressUnconfirmed: 'not confirmed yet',
   askToConfirm: 'Send me a letter to confirm it',
   letterSent: 'A letter is on its way to {email}. Its link works once, for 24 hours.',
+  addressBounced:
+    'Letters to {email} came back, so none is sent there any more. If it works again, have one sent and follow its link: then they come again. Otherwise give another address with PATCH /v1/account/me/security.',
+  addressComplained:
+    'A letter to {email} was reported as unwanted, so notices are no longer sent there. Have one sent and follow its link, and they come again.',
+  claimedTitle: 'This account is yours now',
+  claimedHelp:
+    'On {at} its address was proven for the first time. Who made the account may have been another person, so whatever was set up until then has ended with every session.',
+  claimedEnded: 'API keys: {keys}. Webhook endpoints: {endpoints}. Linked sign-in providers: {providers}. Payout wallets: {wallets}.',
+  claimedNext: 'Products and payments are as they were. Name your payout wallet, make new keys and enable your endpoints before you sell.',
   signOut: 'Sign out',
   products: 'Products',
   noProducts: 'You sell nothing yet.',

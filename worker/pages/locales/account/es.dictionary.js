@@ -68,6 +68,17 @@ export const es = {
   addressUnconfirmed: 'aún sin confirmar',
   askToConfirm: 'Enviarme un correo para confirmarla',
   letterSent: 'Va un correo de camino a {email}. Su enlace funciona una vez, durante 24 horas.',
+  addressBounced:
+    'Los correos a {email} fueron devueltos, así que ya no se envía ninguno. Si la dirección vuelve a funcionar, pida que se le envíe uno y siga su enlace: entonces volverán a llegar. Si no, indique otra dirección con PATCH /v1/account/me/security.',
+  addressComplained:
+    'Un correo a {email} se marcó como no deseado, así que ya no se envían avisos allí. Pida que se le envíe uno y siga su enlace, y volverán a llegar.',
+  claimedTitle: 'Esta cuenta ahora es suya',
+  claimedHelp:
+    'El {at} se confirmó su dirección por primera vez. Quizá la cuenta la creó otra persona, así que todo lo configurado hasta entonces ha terminado, con todas las sesiones.',
+  claimedEnded:
+    'Claves de API: {keys}. Endpoints de webhook: {endpoints}. Proveedores de acceso vinculados: {providers}. Carteras de cobro: {wallets}.',
+  claimedNext:
+    'Los productos y pagos siguen igual. Antes de vender, indique su cartera de cobro, cree claves nuevas y active sus endpoints.',
   signOut: 'Cerrar sesión',
   products: 'Productos',
   noProducts: 'Todavía no vende nada.',

@@ -70,6 +70,17 @@ export const fr = {
   addressUnconfirmed: 'pas encore confirmée',
   askToConfirm: 'M’envoyer un e-mail pour la confirmer',
   letterSent: 'Un e-mail est en route vers {email}. Son lien fonctionne une fois, pendant 24 heures.',
+  addressBounced:
+    'Les e-mails à {email} sont revenus : plus aucun n’y est envoyé. Si l’adresse fonctionne de nouveau, faites-vous en envoyer un et suivez son lien : ils reviendront. Sinon, indiquez une autre adresse avec PATCH /v1/account/me/security.',
+  addressComplained:
+    'Un e-mail à {email} a été signalé comme indésirable : les avis n’y sont plus envoyés. Faites-vous en envoyer un et suivez son lien, et ils reviendront.',
+  claimedTitle: 'Ce compte est désormais le vôtre',
+  claimedHelp:
+    'Le {at}, son adresse a été confirmée pour la première fois. Le compte a peut-être été créé par une autre personne : tout ce qui avait été configuré jusque-là a pris fin, avec toutes les sessions.',
+  claimedEnded:
+    'Clés d’API : {keys}. Points de terminaison de webhook : {endpoints}. Fournisseurs de connexion liés : {providers}. Portefeuilles de versement : {wallets}.',
+  claimedNext:
+    'Les produits et paiements sont inchangés. Avant de vendre, indiquez votre portefeuille de versement, créez de nouvelles clés et activez vos points de terminaison.',
   signOut: 'Se déconnecter',
   products: 'Produits',
   noProducts: 'Vous ne vendez encore rien.',

@@ -68,6 +68,15 @@ export const ja = {
   addressUnconfirmed: '未確認',
   askToConfirm: '確認のメールを送る',
   letterSent: '{email}にメールをお送りしています。リンクは24時間以内に1回だけ使えます。',
+  addressBounced:
+    '{email}宛てのメールが届かなかったため、現在は送信していません。再び受信できるようになったら、確認のメールを送ってリンクを開いてください。また届くようになります。使えない場合は PATCH /v1/account/me/security で別のアドレスを設定してください。',
+  addressComplained:
+    '{email}宛てのメールが迷惑メールとして報告されたため、お知らせを送信していません。確認のメールを送ってリンクを開くと、また届くようになります。',
+  claimedTitle: 'このアカウントはあなたのものになりました',
+  claimedHelp:
+    '{at}にメールアドレスが初めて確認されました。アカウントは別の方が作成した可能性があるため、それまでに設定されたものはすべてのセッションとともに無効になりました。',
+  claimedEnded: 'APIキー：{keys}。Webhookエンドポイント：{endpoints}。連携したログイン：{providers}。受取ウォレット：{wallets}。',
+  claimedNext: '商品と支払いはそのままです。販売の前に、受取ウォレットを設定し、新しいキーを作成し、エンドポイントを有効にしてください。',
   signOut: 'ログアウト',
   products: '商品',
   noProducts: 'まだ何も販売していません。',

@@ -68,6 +68,17 @@ export const ptBR = {
   addressUnconfirmed: 'ainda não confirmado',
   askToConfirm: 'Enviar um e-mail para confirmá-lo',
   letterSent: 'Um e-mail está a caminho de {email}. O link dele funciona uma vez, por 24 horas.',
+  addressBounced:
+    'Os e-mails para {email} voltaram; por isso, nenhum é mais enviado. Se o endereço funcionar de novo, peça o envio de um e siga o link: eles voltarão a chegar. Caso contrário, informe outro endereço com PATCH /v1/account/me/security.',
+  addressComplained:
+    'Um e-mail para {email} foi marcado como indesejado; por isso, os avisos não são mais enviados. Peça o envio de um e siga o link, e eles voltarão a chegar.',
+  claimedTitle: 'Esta conta agora é sua',
+  claimedHelp:
+    'Em {at} o endereço dela foi confirmado pela primeira vez. Talvez outra pessoa tenha criado a conta; por isso, tudo o que foi configurado até então terminou, com todas as sessões.',
+  claimedEnded:
+    'Chaves de API: {keys}. Endpoints de webhook: {endpoints}. Provedores de login vinculados: {providers}. Carteiras de recebimento: {wallets}.',
+  claimedNext:
+    'Os produtos e pagamentos continuam iguais. Antes de vender, informe sua carteira de recebimento, crie chaves novas e ative seus endpoints.',
   signOut: 'Sair',
   products: 'Produtos',
   noProducts: 'Você ainda não vende nada.',

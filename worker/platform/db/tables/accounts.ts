@@ -19,6 +19,15 @@ export type MerchantSettings = Partial<
   >
 >;
 
+/** What ended, how much of each, when the reader of the address took an account over; `at` in epoch milliseconds. */
+export interface ClaimedAccount {
+  at: number;
+  keys: number;
+  endpoints: number;
+  providers: number;
+  wallets: number;
+}
+
 export const accounts = sqliteTable(
   'accounts',
   {
@@ -49,6 +58,8 @@ export const accounts = sqliteTable(
     notificationPrefs: json<Record<string, boolean>>('notification_prefs').notNull(),
     merchantSettings: json<MerchantSettings>('merchant_settings').notNull(),
     createdAt: instant('created_at').notNull(),
+    /** null: it is still that of its maker. */
+    claimed: json<ClaimedAccount>('claimed'),
     deletedAt: instant('deleted_at'),
     /** When nothing was left of a deleted account that names a person; null: a sweep is to look. */
     erasedAt: instant('erased_at'),

@@ -41,6 +41,11 @@ export interface MailProvider {
   /** Letters that it takes in a second from an account without an agreement of its own. */
   perSecond: number;
   send(desk: MailDesk, mail: OutgoingMail): Promise<MailOutcome>;
-  /** What its webhook says; null where the signature is not its own. Absent: it has none. */
-  readBounces?(desk: Pick<MailDesk, 'config'>, headers: Headers, body: Uint8Array, now: number): Bounce[] | null;
+  /** Its webhook. Absent: it has none. */
+  bounces?: {
+    /** The variable that holds what the webhook is signed with. */
+    secret: keyof Config;
+    /** What it says; null where the signature is not its own. */
+    read(desk: Pick<MailDesk, 'config'>, headers: Headers, body: Uint8Array, now: number): Bounce[] | null;
+  };
 }

@@ -33,8 +33,9 @@ export const resend: MailProvider = {
       return { kind: 'later', reason: error instanceof Error ? error.name : 'unknown' };
     }
   },
-  readBounces({ config }, headers, body, now) {
-    return isSigned(config.RESEND_WEBHOOK_SECRET, headers, body, now) ? bouncesIn(body) : null;
+  bounces: {
+    secret: 'RESEND_WEBHOOK_SECRET',
+    read: ({ config }, headers, body, now) => (isSigned(config.RESEND_WEBHOOK_SECRET, headers, body, now) ? bouncesIn(body) : null),
   },
 };
 

@@ -34,6 +34,7 @@ export const deskOf = (ctx: Ctx, pace: Pace): PlatformDesk => ({
  * handoff_secret_mismatch for the secret of another platform, 503 handoff_not_configured where there is nothing to compare.
  */
 export function requireConnector({ config }: Pick<Ctx, 'config'>, provider: IdentityProvider, shown: string | undefined): void {
+  if (!PLATFORMS[provider].identity.secrets(config)) throw new ApiError('handoff_not_configured', { meta: { provider } });
   if (!shown) throw new ApiError('connector_secret_invalid');
   const isSecretOf = (platform: IdentityProvider): boolean =>
     (PLATFORMS[platform].identity.secrets(config)?.split(',') ?? [])
@@ -42,6 +43,5 @@ export function requireConnector({ config }: Pick<Ctx, 'config'>, provider: Iden
       .includes(true);
   if (isSecretOf(provider)) return;
   if (IDENTITY_PROVIDERS.some(isSecretOf)) throw new ApiError('handoff_secret_mismatch', { meta: { provider } });
-  if (!PLATFORMS[provider].identity.secrets(config)) throw new ApiError('handoff_not_configured', { meta: { provider } });
   throw new ApiError('connector_secret_invalid');
 }
