@@ -53,6 +53,8 @@ describe('a subscription that is sold with a sandbox key', () => {
     return w.connect(product, { wallet_address: await walletOf(label), ...wishes });
   }
   const read = async (paymentId: string): Promise<Body> => (await w.call('GET', `/v1/payments/${paymentId}`, { key: ada.sandboxKey })).body;
+  const stepsLeft = async (paymentId: string): Promise<Body[]> =>
+    (await w.call('GET', `/v1/payments/${paymentId}`)).body.subscription.steps;
   const readSubscription = async (id: string): Promise<Body> =>
     (await w.call('GET', `/v1/access/native-subscriptions/${id}`, { key: ada.sandboxKey })).body;
   /** Subscribed and collected. */
@@ -106,14 +108,14 @@ describe('a subscription that is sold with a sandbox key', () => {
     expect([again.status, again.body.code]).toEqual([409, 'state_conflict']);
   });
 
-  it('is signed step by step as the API says, and what is named is sent to no real node', async () => {
+  it('is signed step by step as the API says, the next step once the one before has landed', async () => {
     const begun = await begin('carl');
     expect(begun.subscription.steps.map(({ kind }: Body) => kind)).toEqual(['approve', 'subscribe']);
     const approved = await pay({ transaction: begun.subscription.steps[0].transaction, wallet: 'carl' });
     expect(approved.body.tx_signature).toBeTypeOf('string');
-    const next = await read(begun.payment_id);
-    expect(next.subscription.steps.map(({ kind }: Body) => kind)).toEqual(['subscribe']);
-    const consent = await pay({ transaction: next.subscription.steps[0].transaction, wallet: 'carl' });
+    const left = await stepsLeft(begun.payment_id);
+    expect(left.map(({ kind }) => kind)).toEqual(['subscribe']);
+    const consent = await pay({ transaction: left[0].transaction, wallet: 'carl' });
     const sent = await w.call('POST', `/v1/payments/${begun.payment_id}/transaction`, { body: { transaction: consent.body.transaction } });
     expect(sent.status).toBe(200);
     expect((await w.confirm(begun.payment_id, consent.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
@@ -175,7 +177,7 @@ describe('a subscription that is sold with a sandbox key', () => {
     const begun = await begin('hans');
     const signed = await pay({ transaction: begun.subscription.steps[0].transaction, wallet: 'hans' }, eve);
     expect([signed.status, signed.body.meta.reason]).toEqual([422, 'not_a_signer']);
-    expect((await read(begun.payment_id)).subscription.steps.map(({ kind }: Body) => kind)).toEqual(['approve', 'subscribe']);
+    expect((await stepsLeft(begun.payment_id)).map(({ kind }) => kind)).toEqual(['approve', 'subscribe']);
   });
 
   it('takes of two contradictory transactions at once one after the other, and stores no half of either', async () => {

@@ -1,6 +1,17 @@
 import type { EventType } from '#rules/events.ts';
+import { untilFinal } from './actions.ts';
 import type { Scenario } from './script.ts';
-import { cancelSteps, RENEWING, revokeApproval, spendAll, subscribeSteps, untilCollected, untilLooked, untilOver } from './subscribers.ts';
+import {
+  cancelSteps,
+  RENEWING,
+  revokeApproval,
+  spendAll,
+  subscribeSteps,
+  untilCollected,
+  untilGranted,
+  untilLooked,
+  untilOver,
+} from './subscribers.ts';
 
 const COLLECTED: EventType[] = [
   'payment.confirmed',
@@ -36,7 +47,7 @@ export const RENEWING_SCENARIOS = {
     wares: RENEWING,
     options: ['price'],
     expected: [...SUBSCRIBED, 'payment.finalized', ...COLLECTED, 'payment.finalized'],
-    script: [...subscribeSteps, untilCollected],
+    script: [...subscribeSteps, untilCollected, untilGranted, untilFinal],
   },
   subscription_past_due: {
     description: 'The wallet is empty when the next period begins: it will be tried again, and grace begins with the end of what was paid.',

@@ -11,17 +11,17 @@ import { commit } from '#platform/db/commit.ts';
 import { keepNothing } from '#platform/db/once.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
-import { firstAttemptAt, SPREAD_MS } from '#rules/subscriptions/schedule.ts';
+import { firstAttemptAt, luckOf } from '#rules/subscriptions/schedule.ts';
 import { TOKEN_PROGRAM } from '#solana/assets.ts';
 import { buildUnsigned } from '#solana/checkout-transaction.ts';
 import { revokeAuthorityInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { leaveInWallet, subscribeAs } from '../subscribe.ts';
 import { planSignature, planVouchedSignature, send, simulatedChainOf } from '../wallet.ts';
 import { advanceStep, answerOf, buyerOf, connectSteps, paymentIn } from './actions.ts';
-import { done, type ScriptStage, type Step } from './script.ts';
+import { done, later, type ScriptStage, type Step } from './script.ts';
 
-/** What renews itself each week. */
-export const RENEWING = { usage_units: null, access_period_days: 7, billing_model: 'recurring', renewal_mode: 'AUTOMATIC' } as const;
+/** What renews itself every third day: whoever tries it waits for few of the looks that are taken once a day. */
+export const RENEWING = { usage_units: null, access_period_days: 3, billing_model: 'recurring', renewal_mode: 'AUTOMATIC' } as const;
 
 /** Signs as the buyer, and broadcasts. Nothing where the chain does not take it: it has landed before. */
 async function signAsBuyer(stage: ScriptStage, transaction: string): Promise<string | null> {
@@ -72,13 +72,22 @@ export const subscribeSteps: Step[] = [publish, ...connectSteps(), subscribe, co
 const authorizationIn = async (stage: ScriptStage): Promise<AuthorizationRow> =>
   (await findAuthorizationOf(stage.scope.db, (await paymentIn(stage)).id))!;
 
-/** Past the time at which the period after the paid one is collected first, and what was sent has been seen. */
+/** How soon after it was sent a collection is looked for, and a little more; sooner than it is final. */
+const SEEN_MS = 20 * SECOND;
+
+/** Past the time at which the period after the paid one is collected. */
 export const untilCollected: Step = {
   action: 'advance',
   advanceMs: async (stage) => {
-    const { paidThrough } = await authorizationIn(stage);
-    return firstAttemptAt(paidThrough!, 1) + SPREAD_MS - stage.scope.now;
+    const { id, paidThrough } = await authorizationIn(stage);
+    return firstAttemptAt(paidThrough!, luckOf(id)) + SEEN_MS - stage.scope.now;
   },
+};
+
+/** The object of the customer has told of what the renewal brought: the second grant of the session. */
+export const untilGranted: Step = {
+  action: 'advance',
+  run: async ({ session }) => (session.steps.filter(({ eventType }) => eventType === 'entitlement.granted').length > 1 ? done() : later),
 };
 
 /** The buyer spends what is in the wallet on something else. */

@@ -42,11 +42,17 @@ export async function nextDueAt(scope: Scope): Promise<number | null> {
   return moments.length === 0 ? null : Math.min(...moments);
 }
 
-/** Does all that is due by now on the session's clock. */
+/** Does all that is due by now on the session's clock, and what falls due by that: what a subscription no longer pays for ends at once. */
 export async function runDue(scope: Scope): Promise<void> {
-  const due = await readDue(scope);
-  for (const [kind, { run, patienceMs = 0 }] of Object.entries(DUE)) {
-    const at = due[kind as Kind];
-    if (at !== null && at + patienceMs <= scope.now) await run(scope);
+  const ran = new Set<string>();
+  for (let before = -1; before < ran.size; ) {
+    before = ran.size;
+    const due = await readDue(scope);
+    for (const [kind, { run, patienceMs = 0 }] of Object.entries(DUE)) {
+      const at = due[kind as Kind];
+      if (ran.has(kind) || at === null || at + patienceMs > scope.now) continue;
+      await run(scope);
+      ran.add(kind);
+    }
   }
 }

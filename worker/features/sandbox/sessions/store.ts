@@ -10,6 +10,7 @@ import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { type SandboxSession, sandboxSessions } from '#platform/db/tables/sandbox.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { SERVED_AFTER_MS } from '#rules/subscriptions/schedule.ts';
 
 export const findSandboxSession = (db: Db, sessionId: SandboxSessionId): Promise<SandboxSession | undefined> =>
   db.select().from(sandboxSessions).where(eq(sandboxSessions.id, sessionId)).get();
@@ -120,6 +121,9 @@ export async function countDeliveries(
   return new Map(rows.map(({ cause, ...counts }) => [sessionIds[causes.indexOf(cause)]!, counts]));
 }
 
+/** What an active subscription pays for lasts an hour longer, until the next period is collected. */
+const isServedOn = (table: string): SQL => sql.raw(`${table}.subscription_status IS 'active'`);
+
 /** When each kind of thing in a session falls due next, epoch ms of its clock; null: nothing does. */
 export async function readDue(
   scope: Scope,
@@ -140,15 +144,17 @@ export async function readDue(
   const [due] = await scope.db.all<Omit<Awaited<ReturnType<typeof readDue>>, 'tickets'>>(sql`SELECT
     (SELECT min(expires_at + late_grace_seconds * 1000) FROM payments
       WHERE ${inReach(scope)} AND status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')) AS expired,
-    (SELECT min(CASE status WHEN 'active' THEN paid_through ELSE grace_until END) FROM memberships
-      WHERE ${inReach(scope)} AND status IN ('active', 'grace')) AS memberships,
+    (SELECT min(CASE status WHEN 'active' THEN paid_through + iif(${isServedOn('memberships')}, ${SERVED_AFTER_MS}, 0) ELSE grace_until END)
+      FROM memberships WHERE ${inReach(scope)} AND status IN ('active', 'grace')) AS memberships,
     (SELECT min(at) FROM (SELECT min(next_look_at) AS at FROM tx_claims WHERE ${claimsInReach(scope)}
       UNION ALL SELECT min(next_look_at) FROM unmatched_payments WHERE ${isOfPaymentInReach(scope, 'payment_id')} AND status = 'open')
     ) AS finality,
     (SELECT min(next_check_at) FROM settlements WHERE ${inReach(scope)} AND status <> 'settled') AS settlements,
     (SELECT min(next_look_at) FROM subscription_authorizations WHERE ${inReach(scope)}) AS subscriptions,
     (SELECT min(next_look_at) FROM metered_sessions WHERE ${inReach(scope)} AND next_look_at IS NOT NULL) AS meteredSessions,
-    (SELECT min(paid_through) FROM entitlements WHERE ${inReach(scope)} AND status NOT IN ('expired', 'revoked')) AS entitlements,
+    (SELECT min(paid_through + iif(EXISTS (SELECT 1 FROM memberships m WHERE m.merchant_id = entitlements.merchant_id AND m.livemode = 0
+      AND m.customer_ref = entitlements.customer_ref AND m.product_id = entitlements.product_id AND ${isServedOn('m')}), ${SERVED_AFTER_MS}, 0))
+      FROM entitlements WHERE ${inReach(scope)} AND status NOT IN ('expired', 'revoked')) AS entitlements,
     (SELECT min(next_attempt_at) FROM placements WHERE ${inReach(scope)} AND next_attempt_at IS NOT NULL) AS placements`);
   return { ...due!, tickets: await findQuietSince(scope) };
 }
