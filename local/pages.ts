@@ -17,7 +17,7 @@ const ENTRIES = {
   subscribing: { source: 'subscribing/client/start.tsx', name: 'subscribing' },
   receipt: { source: 'receipt/client/start.ts', name: 'receipt' },
   testWallet: { source: 'checkout/client/test-wallet.ts', name: 'test-wallet' },
-  demoWallet: { source: 'browser/demo-wallet.ts', name: 'demo-wallet' },
+  demoWallet: { source: 'browser/own-wallet/demo-wallet.ts', name: 'demo-wallet' },
 } as const;
 type Entry = keyof typeof ENTRIES;
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
 import { associatedTokenAccount, buildCheckoutTransaction, type CheckoutTerms } from '#solana/checkout-transaction.ts';
-import { decimalOf, readTransfers } from '../../worker/pages/browser/read-transfers.ts';
+import { decimalOf, readTransfers } from '../../worker/pages/browser/own-wallet/read-transfers.ts';
 import { USDC } from '../world/chain.ts';
 
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));

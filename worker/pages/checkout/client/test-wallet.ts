@@ -5,8 +5,8 @@
  */
 
 import { fromBase58, toBase64 } from '../../browser/bytes.ts';
-import { keptIn, readFacts, registerOwnWallet } from '../../browser/own-wallet.ts';
-import { newRejection, openWalletDialog, type WalletDialog } from '../../browser/wallet-dialog.ts';
+import { keptIn, readFacts, registerOwnWallet } from '../../browser/own-wallet/own-wallet.ts';
+import { newRejection, openWalletDialog, type WalletDialog } from '../../browser/own-wallet/wallet-dialog.ts';
 import { OWN_WALLET_NAMES } from '../../browser/wallets.ts';
 import { type Say, sayIn } from '../../parts/text.ts';
 import type { PageFacts } from '../facts.ts';

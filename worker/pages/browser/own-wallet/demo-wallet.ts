@@ -6,14 +6,14 @@
  */
 
 import { ed25519 } from '@noble/curves/ed25519.js';
-import type { Dictionary } from '../locales/en.ts';
-import { formatMoney, type Say, sayIn } from '../parts/text.ts';
-import type { WalletTerms } from '../parts/wallet-choice.ts';
-import { fromBase64, toBase58 } from './bytes.ts';
+import type { Dictionary } from '../../locales/en.ts';
+import { formatMoney, type Say, sayIn } from '../../parts/text.ts';
+import type { WalletTerms } from '../../parts/wallet-choice.ts';
+import { fromBase64, toBase58 } from '../bytes.ts';
+import { OWN_WALLET_NAMES } from '../wallets.ts';
 import { keptIn, readFacts, registerOwnWallet } from './own-wallet.ts';
 import { decimalOf, readTransfers, type TransferAsked } from './read-transfers.ts';
 import { newRejection, openWalletDialog } from './wallet-dialog.ts';
-import { OWN_WALLET_NAMES } from './wallets.ts';
 
 /** Where it pays, on a buyer's page, it knows the words of buyers; pages of merchants ask it for signatures of texts alone. */
 type Facts = WalletTerms & { text: Dictionary };

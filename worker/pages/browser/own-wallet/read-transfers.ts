@@ -1,4 +1,4 @@
-import { toBase58 } from './bytes.ts';
+import { toBase58 } from '../bytes.ts';
 
 /** Money that a transaction moves, as a wallet reads it before its person signs. */
 export interface TransferAsked {
