@@ -9,7 +9,7 @@ import {
 } from '@solana/kit';
 import { getAllocateInstruction, getAssignInstruction, getTransferSolInstruction } from '@solana-program/system';
 import { hex } from '#core/encoding.ts';
-import { fail, ProgramFailure } from '#solana/programs/program-failure.ts';
+import { failProgram, ProgramFailure } from '#solana/programs/program-failure.ts';
 import type { ProgramRun } from '#solana/programs/program-run.ts';
 import { accountRole, type DecodedTransaction } from '../decode-transaction.ts';
 import type { InnerInstruction, Machine } from '../machine.ts';
@@ -93,15 +93,15 @@ export class ProgramCall implements ProgramRun {
   /** Writes the data of an account this program owns, whatever its length was. */
   write(address: Address, data: Uint8Array): void {
     const account = this.read(address);
-    if (!this.isWritable(address)) fail('ReadonlyDataModified');
-    if (account.programAddress !== this.program) fail('ExternalAccountDataModified');
+    if (!this.isWritable(address)) failProgram('ReadonlyDataModified');
+    if (account.programAddress !== this.program) failProgram('ExternalAccountDataModified');
     this.#machine.putAccount(address, data, this.program, account.lamports);
   }
 
   /** Moves lamports out of an account this program owns. One left with none is gone. */
   moveLamports(from: Address, to: Address, amount: bigint): void {
-    if (!this.isWritable(from) || !this.isWritable(to)) fail('ReadonlyLamportChange');
-    if (this.read(from).programAddress !== this.program) fail('ExternalAccountLamportSpend');
+    if (!this.isWritable(from) || !this.isWritable(to)) failProgram('ReadonlyLamportChange');
+    if (this.read(from).programAddress !== this.program) failProgram('ExternalAccountLamportSpend');
     this.#addLamports(from, -amount);
     this.#addLamports(to, amount);
   }
@@ -162,13 +162,13 @@ export class ProgramCall implements ProgramRun {
   }
 
   #checkPrivileges(program: Address, metas: readonly AccountMeta[], derivedSigners: readonly Address[]): void {
-    if (!this.accounts.includes(program)) fail('MissingAccount');
+    if (!this.accounts.includes(program)) failProgram('MissingAccount');
     for (const { address, role } of metas) {
-      if (!this.accounts.includes(address)) fail('MissingAccount');
+      if (!this.accounts.includes(address)) failProgram('MissingAccount');
       const wantsSigner = role === AccountRole.READONLY_SIGNER || role === AccountRole.WRITABLE_SIGNER;
       const wantsWritable = role === AccountRole.WRITABLE || role === AccountRole.WRITABLE_SIGNER;
-      if (wantsWritable && !this.isWritable(address)) fail('PrivilegeEscalation');
-      if (wantsSigner && !this.isSigner(address) && !derivedSigners.includes(address)) fail('PrivilegeEscalation');
+      if (wantsWritable && !this.isWritable(address)) failProgram('PrivilegeEscalation');
+      if (wantsSigner && !this.isSigner(address) && !derivedSigners.includes(address)) failProgram('PrivilegeEscalation');
     }
   }
 
@@ -181,7 +181,7 @@ export class ProgramCall implements ProgramRun {
 
   #findIndex(address: Address): number {
     const index = this.#decoded.keys.indexOf(address);
-    return index === -1 ? fail('MissingAccount') : index;
+    return index === -1 ? failProgram('MissingAccount') : index;
   }
 }
 

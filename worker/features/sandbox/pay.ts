@@ -43,7 +43,7 @@ interface PayPayment {
   paymentId: PaymentId;
   outcome: TestOutcome;
   wallet: TestWallet;
-  /** False for a wallet that nobody asked for: what renews itself is then signed for by whichever wallet its checkout names. */
+  /** False where the call names no wallet: what renews itself is then signed for by the wallet that its checkout names. */
   isNamed?: boolean;
 }
 

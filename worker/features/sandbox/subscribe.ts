@@ -20,7 +20,7 @@ import { planSignature, planVouchedSignature, simulatedChainOf, type TestWallet 
 
 interface Subscribe {
   outcome: TestOutcome;
-  /** null: whichever wallet the checkout names. */
+  /** null: the wallet that the checkout names. */
   wallet: TestWallet | null;
 }
 
@@ -29,7 +29,7 @@ const SIGNED_MAX = 4;
 
 /**
  * A test wallet signs all that is left of a checkout's subscription, one transaction after the other: the last one is answered, and the
- * first period is collected by whoever confirms the payment, or by the next sweep. `underpaid` leaves half of the price in the wallet. 422
+ * first period is collected when the payment is confirmed, or by the next sweep. `underpaid` leaves half of the price in the wallet. 422
  * for what cannot be overpaid and for another wallet than the checkout's, 409 state_conflict where nothing is left to sign.
  */
 export async function subscribeAs(

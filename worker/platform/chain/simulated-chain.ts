@@ -10,7 +10,7 @@ import type { Confirmed, Finality } from '#solana/finality.ts';
 import type { Broadcast, Sighting, Sightings } from '#solana/node-answers.ts';
 import type { Bounds, SignatureListing } from '#solana/signature-list.ts';
 import { parseTransaction } from '#solana/transaction.ts';
-import { Ledger } from './accounts/ledger.ts';
+import { SimulatedLedger } from './accounts/ledger.ts';
 import { changesAccounts } from './accounts/run.ts';
 import { findTransactions, insertTransaction, isSent, listAbout, markSent, type SandboxPlace } from './simulated.store.ts';
 import { blockhashAt, decodeSigned, landedTransaction, type SignedTransaction, slotAt, slotOfBlockhash } from './simulated-blocks.ts';
@@ -38,7 +38,7 @@ type Standing = 'unknown' | 'confirmed' | 'final' | 'dropped';
 export class SimulatedChain implements Chain {
   readonly place: string;
   /** What stands on it. */
-  readonly ledger: Ledger;
+  readonly ledger: SimulatedLedger;
   readonly #db: Db;
   readonly #at: SandboxPlace & { now: number };
 
@@ -46,7 +46,7 @@ export class SimulatedChain implements Chain {
     this.#db = db;
     this.#at = at;
     this.place = `sandbox:${at.merchantId}`;
-    this.ledger = new Ledger(db, at);
+    this.ledger = new SimulatedLedger(db, at);
   }
 
   within(): Chain {

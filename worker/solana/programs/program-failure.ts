@@ -13,6 +13,6 @@ export class ProgramFailure extends Error {
 }
 
 /** Refuses the instruction with a number of the program, or with a cause every program shares. */
-export function fail(cause: number | string): never {
+export function failProgram(cause: number | string): never {
   throw new ProgramFailure(typeof cause === 'number' ? { Custom: cause } : cause);
 }

@@ -8,7 +8,7 @@ import {
   encodeChannel,
 } from '#solana/programs/payment-channels/channel.ts';
 import { CHANNEL_ERRORS, type ChannelError } from '#solana/programs/payment-channels/errors.ts';
-import { fail } from '#solana/programs/program-failure.ts';
+import { failProgram } from '#solana/programs/program-failure.ts';
 import { TOKEN_PROGRAM } from '../../network.ts';
 import { isMint, isTokenAccount, readHolding, TOKEN_ACCOUNT_BYTES } from '../../tokens.ts';
 import type { ProgramCall } from '../program-call.ts';
@@ -24,9 +24,9 @@ const CHANNEL_PROBLEMS: Readonly<Record<ChannelProblem, number | string>> = {
 /** The channel in an account, which must be the program's and hold one. */
 export function loadChannel(program: ChannelProgram, call: ProgramCall, address: Address): Channel {
   const account = call.read(address);
-  if (account.programAddress !== program.address) fail('InvalidAccountOwner');
+  if (account.programAddress !== program.address) failProgram('InvalidAccountOwner');
   const channel = decodeChannel(program, account.data);
-  return channel.ok ? channel.value : fail(CHANNEL_PROBLEMS[channel.reason]);
+  return channel.ok ? channel.value : failProgram(CHANNEL_PROBLEMS[channel.reason]);
 }
 
 export function saveChannel(program: ChannelProgram, call: ProgramCall, address: Address, channel: Channel): void {
@@ -35,7 +35,7 @@ export function saveChannel(program: ChannelProgram, call: ProgramCall, address:
 
 /** Requires a signature. */
 export function requireSigner(call: ProgramCall, address: Address): void {
-  if (!call.isSigner(address)) fail(CHANNEL_ERRORS.missingRequiredSignature);
+  if (!call.isSigner(address)) failProgram(CHANNEL_ERRORS.missingRequiredSignature);
 }
 
 /** A mint with the program it belongs to. */
@@ -47,9 +47,9 @@ export interface Token {
 
 /** Requires a mint of the classic token program, which is the only one this model knows. */
 export function requireMint(call: ProgramCall, mint: Address, tokenProgram: Address): Token {
-  if (tokenProgram !== TOKEN_PROGRAM) fail(CHANNEL_ERRORS.invalidMintTokenProgram);
+  if (tokenProgram !== TOKEN_PROGRAM) failProgram(CHANNEL_ERRORS.invalidMintTokenProgram);
   const account = call.read(mint);
-  if (account.programAddress !== TOKEN_PROGRAM || !isMint(account)) fail(CHANNEL_ERRORS.mintAccountMismatch);
+  if (account.programAddress !== TOKEN_PROGRAM || !isMint(account)) failProgram(CHANNEL_ERRORS.mintAccountMismatch);
   return { mint, program: tokenProgram, decimals: account.data[44]! };
 }
 
@@ -75,7 +75,7 @@ export function requireHolding(
   errors: { mismatch: ChannelError; malformed: ChannelError },
 ): void {
   const problem = findHoldingProblem(call.read(address), owner, token);
-  if (problem !== null) fail(CHANNEL_ERRORS[problem === 'malformed' ? errors.malformed : errors.mismatch]);
+  if (problem !== null) failProgram(CHANNEL_ERRORS[problem === 'malformed' ? errors.malformed : errors.mismatch]);
 }
 
 export const ESCROW_ERRORS = { mismatch: 'channelAccountMismatch', malformed: 'invalidChannelTokenAccount' } as const;

@@ -5,7 +5,7 @@ import {
   type ChannelInstructionProblem,
   parseChannelInstruction,
 } from '#solana/programs/payment-channels/parse-instruction.ts';
-import { fail } from '#solana/programs/program-failure.ts';
+import { failProgram } from '#solana/programs/program-failure.ts';
 import type { ProgramCall, ProgramModel } from '../program-call.ts';
 import { requestClose, seal } from './close.ts';
 import { distribute, reclaim, withdrawPayer } from './distribute.ts';
@@ -53,13 +53,13 @@ function processInstruction(program: ChannelProgram, call: ProgramCall): void {
 }
 
 function refuseInstruction(problem: ChannelInstructionProblem, discriminator: number): never {
-  if (problem !== 'wrong_accounts') return fail(PROBLEMS[problem]);
-  return fail(COUNTS_ITSELF.includes(discriminator) ? CHANNEL_ERRORS.notEnoughAccountKeys : 'NotEnoughAccountKeys');
+  if (problem !== 'wrong_accounts') return failProgram(PROBLEMS[problem]);
+  return failProgram(COUNTS_ITSELF.includes(discriminator) ? CHANNEL_ERRORS.notEnoughAccountKeys : 'NotEnoughAccountKeys');
 }
 
 /** The call that carries an event works from inside the program alone: no transaction can have its authority's signature. */
 function refuseEmission(call: ProgramCall): never {
   const [authority] = call.accounts;
-  if (authority === undefined || call.accounts.length > 1) return fail(CHANNEL_ERRORS.notEnoughAccountKeys);
-  return fail(call.isSigner(authority) ? CHANNEL_ERRORS.invalidEventAuthority : CHANNEL_ERRORS.missingRequiredSignature);
+  if (authority === undefined || call.accounts.length > 1) return failProgram(CHANNEL_ERRORS.notEnoughAccountKeys);
+  return failProgram(call.isSigner(authority) ? CHANNEL_ERRORS.invalidEventAuthority : CHANNEL_ERRORS.missingRequiredSignature);
 }

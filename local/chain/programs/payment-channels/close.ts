@@ -1,7 +1,7 @@
 import type { ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 import { CHANNEL_ERRORS } from '#solana/programs/payment-channels/errors.ts';
 import type { ChannelInstruction } from '#solana/programs/payment-channels/parse-instruction.ts';
-import { fail } from '#solana/programs/program-failure.ts';
+import { failProgram } from '#solana/programs/program-failure.ts';
 import type { ProgramCall } from '../program-call.ts';
 import { loadChannel, requireSigner, saveChannel } from './channel-accounts.ts';
 
@@ -12,18 +12,18 @@ type Seal = Extract<ChannelInstruction, { name: 'seal' }>;
 export function requestClose(program: ChannelProgram, call: ProgramCall, { accounts }: RequestClose): void {
   requireSigner(call, accounts.payer);
   const channel = loadChannel(program, call, accounts.channel);
-  if (channel.status !== 'open') fail(CHANNEL_ERRORS.invalidChannelStatus);
-  if (accounts.payer !== channel.payer) fail(CHANNEL_ERRORS.invalidChannelPayer);
+  if (channel.status !== 'open') failProgram(CHANNEL_ERRORS.invalidChannelStatus);
+  if (accounts.payer !== channel.payer) failProgram(CHANNEL_ERRORS.invalidChannelPayer);
   saveChannel(program, call, accounts.channel, { ...channel, status: 'closing', closureStartedAt: call.now });
 }
 
 /** Seals a channel whose grace period is over. Anyone may. */
 export function seal(program: ChannelProgram, call: ProgramCall, { accounts }: Seal): void {
   const channel = loadChannel(program, call, accounts.channel);
-  if (channel.status !== 'closing') fail(CHANNEL_ERRORS.invalidChannelStatus);
+  if (channel.status !== 'closing') failProgram(CHANNEL_ERRORS.invalidChannelStatus);
   if (call.now < channel.closureStartedAt + BigInt(channel.gracePeriodSeconds)) {
     // The older program has no number of its own for it.
-    fail(program.generation === 'current' ? CHANNEL_ERRORS.sealGracePeriodNotElapsed : CHANNEL_ERRORS.invalidChannelStatus);
+    failProgram(program.generation === 'current' ? CHANNEL_ERRORS.sealGracePeriodNotElapsed : CHANNEL_ERRORS.invalidChannelStatus);
   }
   saveChannel(program, call, accounts.channel, { ...channel, status: 'sealed', closureStartedAt: 0n });
 }

@@ -5,7 +5,7 @@ import { type Channel, type ChannelProgram, OPEN_SLOT_WINDOW, TOMBSTONE } from '
 import { hashShares, remainderBps, shareBetween } from '#solana/programs/payment-channels/distribution.ts';
 import { CHANNEL_ERRORS } from '#solana/programs/payment-channels/errors.ts';
 import type { ChannelInstruction } from '#solana/programs/payment-channels/parse-instruction.ts';
-import { fail } from '#solana/programs/program-failure.ts';
+import { failProgram } from '#solana/programs/program-failure.ts';
 import { readHolding } from '../../tokens.ts';
 import type { ProgramCall } from '../program-call.ts';
 import {
@@ -42,10 +42,10 @@ export function distribute(program: ChannelProgram, call: ProgramCall, instructi
 export function withdrawPayer(program: ChannelProgram, call: ProgramCall, { accounts }: WithdrawPayer): void {
   requireSigner(call, accounts.payer);
   const channel = loadChannel(program, call, accounts.channel);
-  if (channel.status !== 'sealed') fail(CHANNEL_ERRORS.invalidChannelStatus);
-  if (accounts.payer !== channel.payer) fail(CHANNEL_ERRORS.invalidChannelPayer);
-  if (channel.payerWithdrawnAt !== 0n) fail(CHANNEL_ERRORS.payerAlreadyWithdrawn);
-  if (accounts.mint !== channel.mint) fail(CHANNEL_ERRORS.invalidChannelMint);
+  if (channel.status !== 'sealed') failProgram(CHANNEL_ERRORS.invalidChannelStatus);
+  if (accounts.payer !== channel.payer) failProgram(CHANNEL_ERRORS.invalidChannelPayer);
+  if (channel.payerWithdrawnAt !== 0n) failProgram(CHANNEL_ERRORS.payerAlreadyWithdrawn);
+  if (accounts.mint !== channel.mint) failProgram(CHANNEL_ERRORS.invalidChannelMint);
   const token = requireMint(call, accounts.mint, accounts.tokenProgram);
   requireHolding(call, { address: accounts.escrow, owner: accounts.channel, token }, ESCROW_ERRORS);
   requireHolding(call, { address: accounts.payerTokenAccount, owner: accounts.payer, token }, PAYER_ERRORS);
@@ -57,27 +57,27 @@ export function withdrawPayer(program: ChannelProgram, call: ProgramCall, { acco
 /** Frees what a distribution left of a channel. Anyone may, once the window is over. */
 export function reclaim(program: ChannelProgram, call: ProgramCall, { accounts }: Reclaim): void {
   const channel = loadChannel(program, call, accounts.channel);
-  if (channel.status !== 'distributed') fail(CHANNEL_ERRORS.invalidChannelStatus);
-  if (accounts.rentPayer !== channel.rentPayer) fail(CHANNEL_ERRORS.invalidChannelRentPayer);
-  if (!isWindowOver(call, channel)) fail(CHANNEL_ERRORS.channelCloseTooEarly);
+  if (channel.status !== 'distributed') failProgram(CHANNEL_ERRORS.invalidChannelStatus);
+  if (accounts.rentPayer !== channel.rentPayer) failProgram(CHANNEL_ERRORS.invalidChannelRentPayer);
+  if (!isWindowOver(call, channel)) failProgram(CHANNEL_ERRORS.channelCloseTooEarly);
   call.close(accounts.channel, accounts.rentPayer);
 }
 
 function checkDistribution(program: ChannelProgram, call: ProgramCall, { accounts, ...terms }: Distribute, channel: Channel): Token {
-  if (channel.status !== 'open' && channel.status !== 'sealed') fail(CHANNEL_ERRORS.channelNotDistributable);
-  if (accounts.payer !== channel.payer) fail(CHANNEL_ERRORS.invalidChannelPayer);
-  if (accounts.mint !== channel.mint) fail(CHANNEL_ERRORS.invalidChannelMint);
-  if (accounts.rentPayer !== channel.rentPayer) fail(CHANNEL_ERRORS.invalidChannelRentPayer);
+  if (channel.status !== 'open' && channel.status !== 'sealed') failProgram(CHANNEL_ERRORS.channelNotDistributable);
+  if (accounts.payer !== channel.payer) failProgram(CHANNEL_ERRORS.invalidChannelPayer);
+  if (accounts.mint !== channel.mint) failProgram(CHANNEL_ERRORS.invalidChannelMint);
+  if (accounts.rentPayer !== channel.rentPayer) failProgram(CHANNEL_ERRORS.invalidChannelRentPayer);
   const token = requireMint(call, accounts.mint, accounts.tokenProgram);
   requireHolding(call, { address: accounts.escrow, owner: accounts.channel, token }, ESCROW_ERRORS);
   // This chain presents itself as devnet, so the treasury is devnet's.
   const owner = program.treasuryOwners.devnet;
   requireHolding(call, { address: accounts.treasuryTokenAccount, owner, token }, TREASURY_ERRORS);
   const isCommitted = equalBytes(hashShares(program, terms.shares), Uint8Array.from(channel.distributionHash));
-  if (!isCommitted) fail(CHANNEL_ERRORS.invalidDistributionHash);
-  if (terms.shareTokenAccounts.length !== terms.shares.length) fail(CHANNEL_ERRORS.recipientAccountCountMismatch);
-  if (channel.payoutWatermark > channel.settled) fail(CHANNEL_ERRORS.distributePoolOverflow);
-  if (channel.status === 'open' && channel.payoutWatermark === channel.settled) fail(CHANNEL_ERRORS.nothingToDistribute);
+  if (!isCommitted) failProgram(CHANNEL_ERRORS.invalidDistributionHash);
+  if (terms.shareTokenAccounts.length !== terms.shares.length) failProgram(CHANNEL_ERRORS.recipientAccountCountMismatch);
+  if (channel.payoutWatermark > channel.settled) failProgram(CHANNEL_ERRORS.distributePoolOverflow);
+  if (channel.status === 'open' && channel.payoutWatermark === channel.settled) failProgram(CHANNEL_ERRORS.nothingToDistribute);
   return token;
 }
 
@@ -105,7 +105,7 @@ function listPayouts({ accounts, shares, shareTokenAccounts }: Distribute, chann
 function residueOf(call: ProgramCall, escrow: Address, payouts: readonly { amount: bigint }[]): bigint {
   const due = payouts.reduce((sum, { amount }) => sum + amount, 0n);
   const held = readHolding(call.read(escrow).data).amount;
-  return held >= due ? held - due : fail(CHANNEL_ERRORS.distributeBalanceCalculationOverflow);
+  return held >= due ? held - due : failProgram(CHANNEL_ERRORS.distributeBalanceCalculationOverflow);
 }
 
 type FromEscrow = Pick<Distribute['accounts'], 'channel' | 'escrow'> & { token: Token; destination: Address; amount: bigint };

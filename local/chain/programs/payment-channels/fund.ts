@@ -8,7 +8,7 @@ import { hashShares } from '#solana/programs/payment-channels/distribution.ts';
 import { CHANNEL_ERRORS } from '#solana/programs/payment-channels/errors.ts';
 import { RENT_SYSVAR } from '#solana/programs/payment-channels/instructions.ts';
 import type { ChannelInstruction } from '#solana/programs/payment-channels/parse-instruction.ts';
-import { fail } from '#solana/programs/program-failure.ts';
+import { failProgram } from '#solana/programs/program-failure.ts';
 import { U64_MAX } from '../../network.ts';
 import type { ProgramCall } from '../program-call.ts';
 import {
@@ -34,12 +34,12 @@ export function open(program: ChannelProgram, call: ProgramCall, instruction: Op
   requireSigner(call, accounts.rentPayer);
   checkTerms(program, call, instruction);
   const { address, bump } = findChannelAddress(program, { ...accounts, salt: instruction.salt, openSlot: instruction.openSlot });
-  if (instruction.shares.some(({ recipient }) => recipient === address)) fail(CHANNEL_ERRORS.invalidSplitConfig);
-  if (accounts.channel !== address) fail(CHANNEL_ERRORS.channelAddressMismatch);
+  if (instruction.shares.some(({ recipient }) => recipient === address)) failProgram(CHANNEL_ERRORS.invalidSplitConfig);
+  if (accounts.channel !== address) failProgram(CHANNEL_ERRORS.channelAddressMismatch);
   const token = requireMint(call, accounts.mint, accounts.tokenProgram);
-  if (accounts.escrow !== associatedTokenAddress(address, token.mint, token.program)) fail(CHANNEL_ERRORS.channelAccountMismatch);
+  if (accounts.escrow !== associatedTokenAddress(address, token.mint, token.program)) failProgram(CHANNEL_ERRORS.channelAccountMismatch);
   requireHolding(call, { address: accounts.payerTokenAccount, owner: accounts.payer, token }, PAYER_ERRORS);
-  if (accounts.rentSysvar !== RENT_SYSVAR) fail('UnsupportedSysvar');
+  if (accounts.rentSysvar !== RENT_SYSVAR) failProgram('UnsupportedSysvar');
 
   call.create(address, accounts.rentPayer, program.channelBytes);
   const payer = createNoopSigner(accounts.rentPayer);
@@ -47,7 +47,7 @@ export function open(program: ChannelProgram, call: ProgramCall, instruction: Op
   call.invoke(getCreateAssociatedTokenIdempotentInstruction(creation));
   deposit(call, { ...accounts, token, amount: instruction.deposit });
   saveChannel(program, call, address, newChannel(program, instruction, bump));
-  if (accounts.eventAuthority !== program.eventAuthority) fail(CHANNEL_ERRORS.invalidEventAuthority);
+  if (accounts.eventAuthority !== program.eventAuthority) failProgram(CHANNEL_ERRORS.invalidEventAuthority);
   const epoch = instruction.openSlot === null ? [] : [...u64Seed(instruction.openSlot)];
   call.emit(program.eventAuthority, [...OPENED, ...addressSeed(address), ...epoch]);
 }
@@ -55,26 +55,26 @@ export function open(program: ChannelProgram, call: ProgramCall, instruction: Op
 /** Adds to the deposit of an open channel. */
 export function topUp(program: ChannelProgram, call: ProgramCall, { accounts, amount }: TopUp): void {
   requireSigner(call, accounts.payer);
-  if (amount === 0n) fail(CHANNEL_ERRORS.depositMustBeNonZero);
+  if (amount === 0n) failProgram(CHANNEL_ERRORS.depositMustBeNonZero);
   const channel = loadChannel(program, call, accounts.channel);
-  if (channel.status !== 'open') fail(CHANNEL_ERRORS.invalidChannelStatus);
-  if (accounts.payer !== channel.payer) fail(CHANNEL_ERRORS.invalidChannelPayer);
-  if (accounts.mint !== channel.mint) fail(CHANNEL_ERRORS.invalidChannelMint);
+  if (channel.status !== 'open') failProgram(CHANNEL_ERRORS.invalidChannelStatus);
+  if (accounts.payer !== channel.payer) failProgram(CHANNEL_ERRORS.invalidChannelPayer);
+  if (accounts.mint !== channel.mint) failProgram(CHANNEL_ERRORS.invalidChannelMint);
   const token = requireMint(call, accounts.mint, accounts.tokenProgram);
   requireHolding(call, { address: accounts.escrow, owner: accounts.channel, token }, ESCROW_ERRORS);
   requireHolding(call, { address: accounts.payerTokenAccount, owner: accounts.payer, token }, PAYER_ERRORS);
-  if (channel.deposit + amount > U64_MAX) fail(CHANNEL_ERRORS.topUpDepositOverflow);
+  if (channel.deposit + amount > U64_MAX) failProgram(CHANNEL_ERRORS.topUpDepositOverflow);
   saveChannel(program, call, accounts.channel, { ...channel, deposit: channel.deposit + amount });
   deposit(call, { ...accounts, token, amount });
 }
 
 function checkTerms(program: ChannelProgram, call: ProgramCall, { accounts, openSlot, ...terms }: Open): void {
-  if (accounts.payer === accounts.payee) fail(CHANNEL_ERRORS.payerPayeeMustDiffer);
-  if (terms.deposit === 0n) fail(CHANNEL_ERRORS.depositMustBeNonZero);
-  if (terms.gracePeriodSeconds < 1) fail(CHANNEL_ERRORS.gracePeriodMustBeNonZero);
-  if (!isOnCurve(base58.decode(accounts.authorizedSigner))) fail(CHANNEL_ERRORS.invalidAuthorizedSigner);
+  if (accounts.payer === accounts.payee) failProgram(CHANNEL_ERRORS.payerPayeeMustDiffer);
+  if (terms.deposit === 0n) failProgram(CHANNEL_ERRORS.depositMustBeNonZero);
+  if (terms.gracePeriodSeconds < 1) failProgram(CHANNEL_ERRORS.gracePeriodMustBeNonZero);
+  if (!isOnCurve(base58.decode(accounts.authorizedSigner))) failProgram(CHANNEL_ERRORS.invalidAuthorizedSigner);
   if (program.generation === 'older' || openSlot === null) return;
-  if (openSlot > call.slot || call.slot - openSlot > OPEN_SLOT_WINDOW) fail(CHANNEL_ERRORS.openSlotOutOfWindow);
+  if (openSlot > call.slot || call.slot - openSlot > OPEN_SLOT_WINDOW) failProgram(CHANNEL_ERRORS.openSlotOutOfWindow);
 }
 
 function deposit(

@@ -3,7 +3,7 @@ import { hex } from '#core/encoding.ts';
 import { addressSeed, associatedTokenAddress, u64Seed } from '#solana/programs/derived-address.ts';
 import type { ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 import { CHANNEL_ERRORS } from '#solana/programs/payment-channels/errors.ts';
-import { fail } from '#solana/programs/program-failure.ts';
+import { failProgram } from '#solana/programs/program-failure.ts';
 import type { ProgramCall } from '../program-call.ts';
 import { findHoldingProblem, type HoldingProblem, type Token } from './channel-accounts.ts';
 
@@ -51,15 +51,15 @@ export function resolveDestination(
   { beneficiary, owner, tokenAccount, amount }: Payout,
 ): { destination: Address; amount: bigint } {
   if (amount === 0n) {
-    if (tokenAccount !== associatedTokenAddress(owner, token.mint, token.program)) fail(WRONG_ACCOUNT[beneficiary]);
+    if (tokenAccount !== associatedTokenAddress(owner, token.mint, token.program)) failProgram(WRONG_ACCOUNT[beneficiary]);
     return { destination: tokenAccount, amount };
   }
   const problem = findHoldingProblem(call.read(tokenAccount), owner, token);
   if (problem === null) return { destination: tokenAccount, amount };
   // The older program knows no reason for an account given to another owner, and refuses it.
   const reason = program.generation === 'older' && problem === 'other_owner' ? null : REDIRECT_REASONS[problem];
-  if (reason === null) return fail(WRONG_ACCOUNT[beneficiary]);
-  if (eventAuthority !== program.eventAuthority) fail(CHANNEL_ERRORS.invalidEventAuthority);
+  if (reason === null) return failProgram(WRONG_ACCOUNT[beneficiary]);
+  if (eventAuthority !== program.eventAuthority) failProgram(CHANNEL_ERRORS.invalidEventAuthority);
   const kinds = [BENEFICIARIES.indexOf(beneficiary), reason];
   const fields = [...addressSeed(channel), ...addressSeed(owner), ...u64Seed(amount), ...kinds];
   call.emit(program.eventAuthority, [...PAYOUT_REDIRECTED, ...fields]);

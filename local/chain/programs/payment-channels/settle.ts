@@ -11,7 +11,7 @@ import {
   type SignedMessage,
   type Voucher,
 } from '#solana/programs/payment-channels/vouchers.ts';
-import { fail } from '#solana/programs/program-failure.ts';
+import { failProgram } from '#solana/programs/program-failure.ts';
 import type { ProgramCall } from '../program-call.ts';
 import { loadChannel, requireSigner, saveChannel } from './channel-accounts.ts';
 
@@ -21,7 +21,7 @@ type SettleAndSeal = Extract<ChannelInstruction, { name: 'settleAndSeal' }>;
 /** Raises what is settled to a signed voucher. Anyone may. */
 export function settle(program: ChannelProgram, call: ProgramCall, { accounts, voucher }: Settle): void {
   const channel = loadChannel(program, call, accounts.channel);
-  if (channel.status !== 'open') fail(CHANNEL_ERRORS.invalidChannelStatus);
+  if (channel.status !== 'open') failProgram(CHANNEL_ERRORS.invalidChannelStatus);
   const settled = verifyVoucher(program, call, { ...accounts, state: channel, copy: voucher });
   saveChannel(program, call, accounts.channel, { ...channel, settled });
 }
@@ -31,8 +31,8 @@ export function settleAndSeal(program: ChannelProgram, call: ProgramCall, { acco
   requireSigner(call, accounts.payee);
   const channel = loadChannel(program, call, accounts.channel);
   const isInGrace = channel.status === 'closing' && call.now < channel.closureStartedAt + BigInt(channel.gracePeriodSeconds);
-  if (channel.status !== 'open' && !isInGrace) fail(CHANNEL_ERRORS.invalidChannelStatus);
-  if (accounts.payee !== channel.payee) fail(CHANNEL_ERRORS.invalidChannelPayee);
+  if (channel.status !== 'open' && !isInGrace) failProgram(CHANNEL_ERRORS.invalidChannelStatus);
+  if (accounts.payee !== channel.payee) failProgram(CHANNEL_ERRORS.invalidChannelPayee);
   const settled = hasVoucher ? verifyVoucher(program, call, { ...accounts, state: channel, copy: voucher }) : channel.settled;
   saveChannel(program, call, accounts.channel, { ...channel, settled, status: 'sealed', closureStartedAt: 0n });
 }
@@ -44,22 +44,22 @@ type Verified = Settle['accounts'] & { state: Channel; copy: Voucher | null };
  * its own copy and compares the bytes last.
  */
 function verifyVoucher(program: ChannelProgram, call: ProgramCall, { channel, instructionsSysvar, state, copy }: Verified): bigint {
-  if (instructionsSysvar !== INSTRUCTIONS_SYSVAR) fail('UnsupportedSysvar');
+  if (instructionsSysvar !== INSTRUCTIONS_SYSVAR) failProgram('UnsupportedSysvar');
   const signed = readSignedMessage(program, call);
-  const voucher = copy ?? decodeVoucher(program, signed.message) ?? fail(CHANNEL_ERRORS.voucherBadMagic);
-  if (voucher.channelId !== channel) fail(CHANNEL_ERRORS.voucherChannelMismatch);
-  if (voucher.expiresAt !== 0n && call.now >= voucher.expiresAt) fail(CHANNEL_ERRORS.voucherExpired);
-  if (voucher.cumulativeAmount > state.deposit) fail(CHANNEL_ERRORS.voucherOverDeposit);
-  if (voucher.cumulativeAmount <= state.settled) fail(CHANNEL_ERRORS.voucherWatermarkNotMonotonic);
-  if (copy !== null && !isSame(encodeVoucher(program, copy), signed.message)) fail(CHANNEL_ERRORS.voucherMessageMismatch);
-  if (getAddressDecoder().decode(signed.publicKey) !== state.authorizedSigner) fail(CHANNEL_ERRORS.voucherSignerMismatch);
+  const voucher = copy ?? decodeVoucher(program, signed.message) ?? failProgram(CHANNEL_ERRORS.voucherBadMagic);
+  if (voucher.channelId !== channel) failProgram(CHANNEL_ERRORS.voucherChannelMismatch);
+  if (voucher.expiresAt !== 0n && call.now >= voucher.expiresAt) failProgram(CHANNEL_ERRORS.voucherExpired);
+  if (voucher.cumulativeAmount > state.deposit) failProgram(CHANNEL_ERRORS.voucherOverDeposit);
+  if (voucher.cumulativeAmount <= state.settled) failProgram(CHANNEL_ERRORS.voucherWatermarkNotMonotonic);
+  if (copy !== null && !isSame(encodeVoucher(program, copy), signed.message)) failProgram(CHANNEL_ERRORS.voucherMessageMismatch);
+  if (getAddressDecoder().decode(signed.publicKey) !== state.authorizedSigner) failProgram(CHANNEL_ERRORS.voucherSignerMismatch);
   return voucher.cumulativeAmount;
 }
 
 function readSignedMessage(program: ChannelProgram, call: ProgramCall): SignedMessage {
   const previous = call.previousInstruction;
-  if (previous?.program !== ED25519_PROGRAM) return fail(CHANNEL_ERRORS.missingEd25519Verification);
-  return parseEd25519Instruction(program, previous.data) ?? fail(CHANNEL_ERRORS.malformedEd25519Instruction);
+  if (previous?.program !== ED25519_PROGRAM) return failProgram(CHANNEL_ERRORS.missingEd25519Verification);
+  return parseEd25519Instruction(program, previous.data) ?? failProgram(CHANNEL_ERRORS.malformedEd25519Instruction);
 }
 
 const isSame = (a: Uint8Array, b: ArrayLike<number>): boolean => a.length === b.length && a.every((byte, index) => byte === b[index]);

@@ -20,7 +20,7 @@ import { planSignature, planVouchedSignature, send, simulatedChainOf } from '../
 import { advanceStep, answerOf, buyerOf, connectSteps, paymentIn } from './actions.ts';
 import { done, later, type ScriptStage, type Step } from './script.ts';
 
-/** What renews itself every third day: whoever tries it waits for few of the looks that are taken once a day. */
+/** What renews itself every third day: so few of the looks are on the way that are taken once a day. */
 export const RENEWING = { usage_units: null, access_period_days: 3, billing_model: 'recurring', renewal_mode: 'AUTOMATIC' } as const;
 
 /** Signs as the buyer, and broadcasts. Nothing where the chain does not take it: it has landed before. */
@@ -99,7 +99,7 @@ export const spendAll: Step = {
   },
 };
 
-/** The buyer's wallet takes its approval back, by itself: nobody tells us. */
+/** The buyer's wallet takes its approval back, without a word to the service. */
 export const revokeApproval: Step = {
   action: 'revoke_approval',
   run: async (stage) => {

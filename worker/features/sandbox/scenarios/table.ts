@@ -6,13 +6,11 @@ import { CHAT, joinSteps } from './members.ts';
 import { closeStep, meterSteps, topUpStep, useStep } from './metered.ts';
 import { refundSteps, ticketSteps } from './office.ts';
 import { RENEWING_SCENARIOS } from './renewing.ts';
-import type { Scenario } from './script.ts';
+import type { Scenario, Wares } from './script.ts';
 import { release, tellAgain, untilTold } from './tell.ts';
 
-const CALLS = { usage_units: 3, access_period_days: null };
-const ONE_CALL = { usage_units: 1, access_period_days: null };
+const [ONE_CALL, CALLS] = [1, 3].map((usage_units) => ({ usage_units, access_period_days: null })) as [Wares, Wares];
 const MONTH = { usage_units: null, access_period_days: 30 };
-
 const PAYS = ['price', 'delaySeconds'] as const;
 
 const BEGUN: EventType[] = ['payment.created'];

@@ -19,7 +19,7 @@ export const findAccounts = (db: Db, { merchantId, sessionId }: SandboxPlace, ad
     );
 
 /** What a transaction makes of an account. `before`: who changed it last; null where there was none. `account`: null where it is closed. */
-export interface AccountChange {
+export interface SimulatedChange {
   address: string;
   before: string | null;
   account: ChainAccount | null;
@@ -29,7 +29,7 @@ export interface AccountChange {
 export function writeAccount(
   db: Db,
   { merchantId, sessionId }: SandboxPlace,
-  { address, before, account }: AccountChange,
+  { address, before, account }: SimulatedChange,
   changedBy: string,
 ): Write[] {
   const at = { merchantId, sessionId: sessionId ?? '', address };

@@ -1,10 +1,9 @@
 import type { Address } from '@solana/kit';
-import { getMintEncoder } from '@solana-program/token';
+import { AccountState, getMintEncoder, getTokenDecoder, getTokenEncoder } from '@solana-program/token';
 import { DECIMALS } from '#core/money.ts';
 import { NETWORKS, TOKEN_PROGRAM } from '#solana/assets.ts';
 import type { ChainAccount } from '#solana/chain.ts';
 import { associatedTokenAddress } from '#solana/programs/derived-address.ts';
-import { newHolding } from './tokens.ts';
 
 const MINT = NETWORKS.devnet.usdcMint as Address;
 const MINT_ACCOUNT: ChainAccount = {
@@ -45,3 +44,26 @@ export class Accounts {
 /** Where a wallet holds a mint. */
 export const holdingAddress = (owner: string, mint: string): Address =>
   associatedTokenAddress(owner as Address, mint as Address, TOKEN_PROGRAM as Address);
+
+/** A wallet's token account of a mint. */
+export const newHolding = (owner: Address, mint: Address, amount: bigint): ChainAccount =>
+  holdingOf({
+    mint,
+    owner,
+    amount,
+    delegate: null,
+    state: AccountState.Initialized,
+    isNative: null,
+    delegatedAmount: 0n,
+    closeAuthority: null,
+  });
+
+/** The same account with so much in it. */
+export const withAmount = ({ data }: ChainAccount, amount: bigint): ChainAccount =>
+  holdingOf({ ...getTokenDecoder().decode(data), amount });
+
+/** The account of a holding. */
+export const holdingOf = (held: Parameters<ReturnType<typeof getTokenEncoder>['encode']>[0]): ChainAccount => ({
+  owner: TOKEN_PROGRAM,
+  data: Uint8Array.from(getTokenEncoder().encode(held)),
+});

@@ -8,12 +8,11 @@ import type { ChainAccount } from '#solana/chain.ts';
 import type { SandboxPlace } from '../simulated.store.ts';
 import { type SignedTransaction, slotAt } from '../simulated-blocks.ts';
 import { findAccounts, openAccount, writeAccount } from './accounts.store.ts';
-import { holdingAddress } from './accounts.ts';
+import { holdingAddress, newHolding, withAmount } from './accounts.ts';
 import { runTransaction, type SimulatedRun } from './run.ts';
-import { newHolding, withAmount } from './tokens.ts';
 
 /** The accounts of one simulated chain, at a moment of its clock. */
-export class Ledger {
+export class SimulatedLedger {
   readonly #db: Db;
   readonly #at: SandboxPlace & { now: number };
 

@@ -3,7 +3,7 @@ import { base58 } from '#core/encoding.ts';
 import type { InnerInstructions } from '#platform/db/tables/sandbox.ts';
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '#solana/assets.ts';
 import type { ChainAccount } from '#solana/chain.ts';
-import { type FailureCause, fail, ProgramFailure } from '#solana/programs/program-failure.ts';
+import { type FailureCause, failProgram, ProgramFailure } from '#solana/programs/program-failure.ts';
 import type { ProgramRun } from '#solana/programs/program-run.ts';
 import { SUBSCRIPTIONS_MODEL } from '#solana/programs/subscriptions/model/subscriptions-model.ts';
 import { parseSubscriptionInstruction } from '#solana/programs/subscriptions/parse-instruction.ts';
@@ -11,8 +11,8 @@ import { readPlanAccount } from '#solana/programs/subscriptions/standing.ts';
 import { SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
 import { EVENT_TAG, type Instruction, parseAtaCreation } from '#solana/transaction.ts';
 import { instructionsOf, type SignedTransaction } from '../simulated-blocks.ts';
-import { Accounts, holdingAddress, PLENTY } from './accounts.ts';
-import { isApproval, newHolding, runToken } from './tokens.ts';
+import { Accounts, holdingAddress, newHolding, PLENTY } from './accounts.ts';
+import { isApproval, runToken } from './tokens.ts';
 
 /**
  * What a transaction comes to. `changed`: null for an account that it closes; `opened`: what is there from then on, if it was not before.
@@ -126,8 +126,8 @@ class InstructionRun implements ProgramRun {
   }
 
   write(address: Address, data: Uint8Array): void {
-    if (!this.isWritable(address)) fail('ReadonlyDataModified');
-    if (this.read(address).programAddress !== this.#program) fail('ExternalAccountDataModified');
+    if (!this.isWritable(address)) failProgram('ReadonlyDataModified');
+    if (this.read(address).programAddress !== this.#program) failProgram('ExternalAccountDataModified');
     this.#state.put(address, { owner: this.#program, data });
   }
 
@@ -136,7 +136,7 @@ class InstructionRun implements ProgramRun {
   }
 
   close(address: Address): void {
-    if (this.read(address).programAddress !== this.#program) fail('ExternalAccountLamportSpend');
+    if (this.read(address).programAddress !== this.#program) failProgram('ExternalAccountLamportSpend');
     this.#state.put(address, null);
   }
 
@@ -156,7 +156,7 @@ class InstructionRun implements ProgramRun {
 
   #note({ programId, accounts, data }: Instruction): void {
     const { accountKeys: keys } = this.#signed.message;
-    const indexOf = (address: string): number => (keys.includes(address) ? keys.indexOf(address) : fail('MissingAccount'));
+    const indexOf = (address: string): number => (keys.includes(address) ? keys.indexOf(address) : failProgram('MissingAccount'));
     this.inner.push({ programIdIndex: indexOf(programId), accounts: accounts.map(indexOf), data: base58.encode(data) });
   }
 }

@@ -1,11 +1,10 @@
 import type { Address } from '@solana/kit';
-import { AccountState, getTokenDecoder, getTokenEncoder, type Token } from '@solana-program/token';
+import { AccountState, getTokenDecoder, type Token } from '@solana-program/token';
 import { TOKEN_PROGRAM } from '#solana/assets.ts';
-import type { ChainAccount } from '#solana/chain.ts';
-import { fail } from '#solana/programs/program-failure.ts';
+import { failProgram } from '#solana/programs/program-failure.ts';
 import { isClassicHolding } from '#solana/programs/token-account.ts';
 import type { Instruction } from '#solana/transaction.ts';
-import type { Accounts } from './accounts.ts';
+import { type Accounts, holdingOf } from './accounts.ts';
 
 /** Errors of the token program. */
 const TOKEN_ERRORS = { insufficientFunds: 1, ownerMismatch: 4, accountFrozen: 17 } as const;
@@ -17,28 +16,6 @@ export const isApproval = ({ programId, data }: Instruction): boolean =>
   programId === TOKEN_PROGRAM &&
   data[0] !== TOKEN_INSTRUCTIONS.transferChecked &&
   Object.values<number>(TOKEN_INSTRUCTIONS).includes(data[0] ?? -1);
-
-/** A wallet's token account of a mint. */
-export const newHolding = (owner: Address, mint: Address, amount: bigint): ChainAccount =>
-  holdingOf({
-    mint,
-    owner,
-    amount,
-    delegate: null,
-    state: AccountState.Initialized,
-    isNative: null,
-    delegatedAmount: 0n,
-    closeAuthority: null,
-  });
-
-/** The same account with so much in it. */
-export const withAmount = ({ data }: ChainAccount, amount: bigint): ChainAccount =>
-  holdingOf({ ...getTokenDecoder().decode(data), amount });
-
-const holdingOf = (held: Parameters<ReturnType<typeof getTokenEncoder>['encode']>[0]): ChainAccount => ({
-  owner: TOKEN_PROGRAM,
-  data: Uint8Array.from(getTokenEncoder().encode(held)),
-});
 
 /** Approvals and transfers of the classic token program, over the token accounts that are kept. Money of all others is without end. */
 export function runToken(state: Accounts, { accounts, data }: Instruction, isSigner: (address: string) => boolean): void {
@@ -59,14 +36,14 @@ export function runToken(state: Accounts, { accounts, data }: Instruction, isSig
 }
 
 function requireOwner({ owner }: Token, signer: string | undefined, isSigner: (address: string) => boolean): void {
-  if (signer !== owner) fail(TOKEN_ERRORS.ownerMismatch);
-  if (!isSigner(owner)) fail('MissingRequiredSignature');
+  if (signer !== owner) failProgram(TOKEN_ERRORS.ownerMismatch);
+  if (!isSigner(owner)) failProgram('MissingRequiredSignature');
 }
 
 function requireTransfer(held: Token, units: bigint, by: string | undefined, isSigner: (address: string) => boolean): void {
   const isDelegate = held.delegate.__option === 'Some' && held.delegate.value === by;
-  if (held.state === AccountState.Frozen) fail(TOKEN_ERRORS.accountFrozen);
-  if (by !== held.owner && !isDelegate) fail(TOKEN_ERRORS.ownerMismatch);
-  if (held.amount < units || (isDelegate && held.delegatedAmount < units)) fail(TOKEN_ERRORS.insufficientFunds);
-  if (!isSigner(by!)) fail('MissingRequiredSignature');
+  if (held.state === AccountState.Frozen) failProgram(TOKEN_ERRORS.accountFrozen);
+  if (by !== held.owner && !isDelegate) failProgram(TOKEN_ERRORS.ownerMismatch);
+  if (held.amount < units || (isDelegate && held.delegatedAmount < units)) failProgram(TOKEN_ERRORS.insufficientFunds);
+  if (!isSigner(by!)) failProgram('MissingRequiredSignature');
 }

@@ -1,12 +1,12 @@
 import { type Address, createNoopSigner } from '@solana/kit';
 import { getApproveInstruction, getRevokeInstruction, getTokenDecoder } from '@solana-program/token';
-import { fail } from '../../program-failure.ts';
+import { failProgram } from '../../program-failure.ts';
 import type { ProgramRun } from '../../program-run.ts';
 import { SUBSCRIPTION_ERRORS } from '../errors.ts';
 import type { SubscriptionInstruction } from '../parse-instruction.ts';
 import { AUTHORITY_BYTES, encodeAuthority, findAuthorityAddress } from '../subscription.ts';
 import {
-  isOurs,
+  isOfProgram,
   loadAuthority,
   requireHolding,
   requireMint,
@@ -36,7 +36,7 @@ export function initAuthority(run: ProgramRun, { accounts, payer: sponsor }: Ini
   requireSystemProgram(accounts.systemProgram);
   const payer = resolvePayer(run, user, sponsor);
   const { address, bump } = findAuthorityAddress(user, mint);
-  if (authority !== address) fail(SUBSCRIPTION_ERRORS.invalidSubscriptionAuthorityPda);
+  if (authority !== address) failProgram(SUBSCRIPTION_ERRORS.invalidSubscriptionAuthorityPda);
   if (run.read(address).data.length === 0) {
     run.create(address, payer, AUTHORITY_BYTES);
     run.write(address, encodeAuthority({ user, mint, payer, bump, initId: run.slot }));
@@ -70,14 +70,14 @@ export function revokeAuthority(run: ProgramRun, { accounts, payer }: RevokeAuth
   const isDelegate = delegate.__option === 'Some' && delegate.value === expected;
   if (isDelegate) run.invoke(getRevokeInstruction({ source: userTokenAccount, owner: createNoopSigner(user) }));
   const account = run.read(authority);
-  if (!isOurs(account) || account.data.length === 0) return;
-  if (authority !== expected) fail(SUBSCRIPTION_ERRORS.invalidSubscriptionAuthorityPda);
+  if (!isOfProgram(account) || account.data.length === 0) return;
+  if (authority !== expected) failProgram(SUBSCRIPTION_ERRORS.invalidSubscriptionAuthorityPda);
   close(run, { user, authority, receiver: payer });
 }
 
 function close(run: ProgramRun, { user, authority, receiver }: { user: Address; authority: Address; receiver: Address | null }): void {
   const stored = loadAuthority(run, authority);
-  if (stored.user !== user) fail(SUBSCRIPTION_ERRORS.unauthorized);
-  if (authority !== findAuthorityAddress(user, stored.mint).address) fail(SUBSCRIPTION_ERRORS.invalidSubscriptionAuthorityPda);
+  if (stored.user !== user) failProgram(SUBSCRIPTION_ERRORS.unauthorized);
+  if (authority !== findAuthorityAddress(user, stored.mint).address) failProgram(SUBSCRIPTION_ERRORS.invalidSubscriptionAuthorityPda);
   run.close(authority, resolveReceiver(run, user, stored.payer, receiver));
 }

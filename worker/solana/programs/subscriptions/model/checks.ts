@@ -1,7 +1,7 @@
 import type { Address, EncodedAccount } from '@solana/kit';
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../../assets.ts';
 import { addressSeed, associatedTokenAddress, u64Seed } from '../../derived-address.ts';
-import { fail } from '../../program-failure.ts';
+import { failProgram } from '../../program-failure.ts';
 import type { ProgramRun } from '../../program-run.ts';
 import { findMintDecimals, isClassicHolding, readHolder } from '../../token-account.ts';
 import { SUBSCRIPTION_ERRORS } from '../errors.ts';
@@ -27,50 +27,50 @@ const PROBLEMS: Readonly<Record<SubscriptionAccountProblem, number>> = {
 const VERSION = 1;
 
 /** How the program tells whose an account is. */
-export const isOurs = (account: Pick<EncodedAccount, 'programAddress'>): boolean => account.programAddress === SUBSCRIPTIONS_PROGRAM;
+export const isOfProgram = (account: Pick<EncodedAccount, 'programAddress'>): boolean => account.programAddress === SUBSCRIPTIONS_PROGRAM;
 
 export function requireSigner(run: ProgramRun, address: Address): void {
-  if (!run.isSigner(address)) fail(SUBSCRIPTION_ERRORS.notSigner);
+  if (!run.isSigner(address)) failProgram(SUBSCRIPTION_ERRORS.notSigner);
 }
 
 export function requireWritable(run: ProgramRun, ...addresses: readonly Address[]): void {
-  if (addresses.some((address) => !run.isWritable(address))) fail(SUBSCRIPTION_ERRORS.accountNotWritable);
+  if (addresses.some((address) => !run.isWritable(address))) failProgram(SUBSCRIPTION_ERRORS.accountNotWritable);
 }
 
 /** Requires an account of this program, of whatever kind. */
 export function requireOurs(run: ProgramRun, address: Address): void {
-  if (!isOurs(run.read(address))) fail('InvalidAccountOwner');
+  if (!isOfProgram(run.read(address))) failProgram('InvalidAccountOwner');
 }
 
 export function requireSystemProgram(address: Address): void {
-  if (address !== SYSTEM_PROGRAM) fail(SUBSCRIPTION_ERRORS.notSystemProgram);
+  if (address !== SYSTEM_PROGRAM) failProgram(SUBSCRIPTION_ERRORS.notSystemProgram);
 }
 
 /** Requires the classic token program, which is the only one this model knows. */
 export function requireTokenProgram(address: Address): void {
-  if (address !== TOKEN_PROGRAM) fail(SUBSCRIPTION_ERRORS.invalidTokenProgram);
+  if (address !== TOKEN_PROGRAM) failProgram(SUBSCRIPTION_ERRORS.invalidTokenProgram);
 }
 
 /** Requires a mint of that program, and returns its decimals. */
 export function requireMint(run: ProgramRun, mint: Address, tokenProgram: Address): number {
-  const decimals = findMintDecimals(run.read(mint)) ?? fail(SUBSCRIPTION_ERRORS.invalidTokenSplMintAccountData);
+  const decimals = findMintDecimals(run.read(mint)) ?? failProgram(SUBSCRIPTION_ERRORS.invalidTokenSplMintAccountData);
   requireTokenProgram(tokenProgram);
   return decimals;
 }
 
 /** Requires a token account of that program, whosever and of whatever mint. */
 export function requireTokenAccount(run: ProgramRun, address: Address, tokenProgram: Address): void {
-  if (!isClassicHolding(run.read(address))) fail(SUBSCRIPTION_ERRORS.invalidTokenSplTokenAccountData);
+  if (!isClassicHolding(run.read(address))) failProgram(SUBSCRIPTION_ERRORS.invalidTokenSplTokenAccountData);
   requireTokenProgram(tokenProgram);
 }
 
 /** Requires an owner's associated token account of a mint. */
 export function requireHolding(run: ProgramRun, address: Address, { owner, mint }: { owner: Address; mint: Address }): void {
   const holding = readHolder(run.read(address).data);
-  if (holding.owner !== owner) fail(SUBSCRIPTION_ERRORS.unauthorized);
-  if (holding.mint !== mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
+  if (holding.owner !== owner) failProgram(SUBSCRIPTION_ERRORS.unauthorized);
+  if (holding.mint !== mint) failProgram(SUBSCRIPTION_ERRORS.mintMismatch);
   const isAssociated = address === associatedTokenAddress(owner, mint, TOKEN_PROGRAM as Address);
-  if (!isAssociated) fail(SUBSCRIPTION_ERRORS.invalidAssociatedTokenAccountDerivedAddress);
+  if (!isAssociated) failProgram(SUBSCRIPTION_ERRORS.invalidAssociatedTokenAccountDerivedAddress);
 }
 
 /** Who pays the rent: the account named last, which must sign then, or else the user. */
@@ -84,16 +84,16 @@ export function resolvePayer(run: ProgramRun, user: Address, payer: Address | nu
 /** Where the rent goes: to who paid it, who must be named where that is not the signer. */
 export function resolveReceiver(run: ProgramRun, signer: Address, paidBy: Address, receiver: Address | null): Address {
   if (paidBy === signer) return signer;
-  if (receiver === null) return fail(SUBSCRIPTION_ERRORS.notEnoughAccountKeys);
+  if (receiver === null) return failProgram(SUBSCRIPTION_ERRORS.notEnoughAccountKeys);
   requireWritable(run, receiver);
-  return receiver === paidBy ? receiver : fail(SUBSCRIPTION_ERRORS.unauthorized);
+  return receiver === paidBy ? receiver : failProgram(SUBSCRIPTION_ERRORS.unauthorized);
 }
 
 export function loadAuthority(run: ProgramRun, address: Address): SubscriptionAuthority {
   const account = run.read(address);
-  if (!isOurs(account)) fail(SUBSCRIPTION_ERRORS.invalidSubscriptionAuthorityPda);
+  if (!isOfProgram(account)) failProgram(SUBSCRIPTION_ERRORS.invalidSubscriptionAuthorityPda);
   const authority = decodeAuthority(account.data);
-  return authority.ok ? authority.value : fail(PROBLEMS[authority.reason]);
+  return authority.ok ? authority.value : failProgram(PROBLEMS[authority.reason]);
 }
 
 /** Requires the authority a subscriber agreed under: theirs, for the plan's mint, and not one made again since. */
@@ -101,15 +101,15 @@ export function requireAuthority(
   authority: SubscriptionAuthority,
   expected: Pick<SubscriptionAuthority, 'user' | 'mint' | 'initId'>,
 ): void {
-  if (authority.user !== expected.user) fail(SUBSCRIPTION_ERRORS.unauthorized);
-  if (authority.mint !== expected.mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
-  if (authority.initId !== expected.initId) fail(SUBSCRIPTION_ERRORS.staleSubscriptionAuthority);
+  if (authority.user !== expected.user) failProgram(SUBSCRIPTION_ERRORS.unauthorized);
+  if (authority.mint !== expected.mint) failProgram(SUBSCRIPTION_ERRORS.mintMismatch);
+  if (authority.initId !== expected.initId) failProgram(SUBSCRIPTION_ERRORS.staleSubscriptionAuthority);
 }
 
 /** The plan in an account; the caller has checked whose the account is. */
 export function loadPlan(run: ProgramRun, address: Address): SubscriptionPlan {
   const plan = decodePlan(run.read(address).data);
-  return plan.ok ? plan.value : fail(PROBLEMS[plan.reason]);
+  return plan.ok ? plan.value : failProgram(PROBLEMS[plan.reason]);
 }
 
 /** The last second of a plan still belongs to it. */
@@ -118,10 +118,10 @@ export const hasEnded = ({ endTs }: Pick<SubscriptionPlan, 'endTs'>, now: bigint
 /** The subscription in an account; the caller has checked whose the account is. */
 export function loadSubscription(run: ProgramRun, address: Address): Subscription {
   const { data } = run.read(address);
-  if (data[0] !== ACCOUNT_KINDS.subscription) fail(SUBSCRIPTION_ERRORS.invalidAccountDiscriminator);
-  if (data[1]! < VERSION) fail(SUBSCRIPTION_ERRORS.migrationRequired);
+  if (data[0] !== ACCOUNT_KINDS.subscription) failProgram(SUBSCRIPTION_ERRORS.invalidAccountDiscriminator);
+  if (data[1]! < VERSION) failProgram(SUBSCRIPTION_ERRORS.migrationRequired);
   const subscription = decodeSubscription(data);
-  return subscription.ok ? subscription.value : fail(PROBLEMS[subscription.reason]);
+  return subscription.ok ? subscription.value : failProgram(PROBLEMS[subscription.reason]);
 }
 
 const EVENTS = { created: 0, cancelled: 1, transfer: 2, resumed: 5, planUpdated: 6 } as const;
@@ -136,8 +136,8 @@ export function emit(
   event: keyof typeof EVENTS,
   fields: readonly Field[],
 ): void {
-  if (accounts.eventAuthority !== SUBSCRIPTIONS_EVENT_AUTHORITY) fail(SUBSCRIPTION_ERRORS.invalidEventAuthority);
-  if (accounts.program !== SUBSCRIPTIONS_PROGRAM) fail(SUBSCRIPTION_ERRORS.invalidSelfProgram);
+  if (accounts.eventAuthority !== SUBSCRIPTIONS_EVENT_AUTHORITY) failProgram(SUBSCRIPTION_ERRORS.invalidEventAuthority);
+  if (accounts.program !== SUBSCRIPTIONS_PROGRAM) failProgram(SUBSCRIPTION_ERRORS.invalidSelfProgram);
   run.emit(SUBSCRIPTIONS_EVENT_AUTHORITY, [EVENTS[event], ...fields.flatMap((field) => [...encodeField(field)])]);
 }
 

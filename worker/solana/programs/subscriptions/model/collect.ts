@@ -1,6 +1,6 @@
 import { createNoopSigner } from '@solana/kit';
 import { getTransferCheckedInstruction } from '@solana-program/token';
-import { fail } from '../../program-failure.ts';
+import { failProgram } from '../../program-failure.ts';
 import type { ProgramRun } from '../../program-run.ts';
 import { readHolder } from '../../token-account.ts';
 import { SUBSCRIPTION_ERRORS } from '../errors.ts';
@@ -9,7 +9,7 @@ import { encodeSubscription, type Period, periodAt, type Subscription, type Subs
 import {
   emit,
   hasEnded,
-  isOurs,
+  isOfProgram,
   loadAuthority,
   loadPlan,
   loadSubscription,
@@ -37,11 +37,11 @@ export function collect(run: ProgramRun, instruction: Collect): void {
   const moved = { ...subscription, amountPulledInPeriod, currentPeriodStartTs: period.startTs };
   run.write(accounts.subscription, encodeSubscription(moved));
 
-  if (accounts.mint !== mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
-  if (authority.user !== subscriber || authority.mint !== mint) fail(SUBSCRIPTION_ERRORS.invalidDelegatePda);
-  if (authority.initId !== subscription.initId) fail(SUBSCRIPTION_ERRORS.staleSubscriptionAuthority);
+  if (accounts.mint !== mint) failProgram(SUBSCRIPTION_ERRORS.mintMismatch);
+  if (authority.user !== subscriber || authority.mint !== mint) failProgram(SUBSCRIPTION_ERRORS.invalidDelegatePda);
+  if (authority.initId !== subscription.initId) failProgram(SUBSCRIPTION_ERRORS.staleSubscriptionAuthority);
   requireHolding(run, accounts.subscriberTokenAccount, { owner: subscriber, mint });
-  if (receiver.mint !== mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
+  if (receiver.mint !== mint) failProgram(SUBSCRIPTION_ERRORS.mintMismatch);
   const { subscriberTokenAccount: source, receiverTokenAccount: destination } = accounts;
   const transfer = { source, mint, destination, authority: createNoopSigner(accounts.authority), amount, decimals };
   run.invoke(getTransferCheckedInstruction(transfer), [accounts.authority]);
@@ -63,7 +63,7 @@ export function collect(run: ProgramRun, instruction: Collect): void {
 function checkAccounts(run: ProgramRun, { accounts }: Collect) {
   requireOurs(run, accounts.subscription);
   requireWritable(run, accounts.subscription);
-  if (!isOurs(run.read(accounts.plan))) fail(SUBSCRIPTION_ERRORS.planClosed);
+  if (!isOfProgram(run.read(accounts.plan))) failProgram(SUBSCRIPTION_ERRORS.planClosed);
   const authority = loadAuthority(run, accounts.authority);
   requireWritable(run, accounts.subscriberTokenAccount, accounts.receiverTokenAccount);
   requireSigner(run, accounts.puller);
@@ -76,27 +76,27 @@ function checkAccounts(run: ProgramRun, { accounts }: Collect) {
 
 /** Who may collect, until when, and to whom. */
 function checkPlan(run: ProgramRun, { accounts, mint }: Collect, plan: SubscriptionPlan) {
-  if (plan.mint !== mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
-  if (hasEnded(plan, run.now)) fail(SUBSCRIPTION_ERRORS.planExpired);
+  if (plan.mint !== mint) failProgram(SUBSCRIPTION_ERRORS.mintMismatch);
+  if (hasEnded(plan, run.now)) failProgram(SUBSCRIPTION_ERRORS.planExpired);
   const mayPull = plan.owner === accounts.puller || plan.pullers.includes(accounts.puller);
-  if (!mayPull) fail(SUBSCRIPTION_ERRORS.unauthorized);
+  if (!mayPull) failProgram(SUBSCRIPTION_ERRORS.unauthorized);
   const receiver = readHolder(run.read(accounts.receiverTokenAccount).data);
   const mayReceive = plan.destinations.length === 0 || plan.destinations.includes(receiver.owner);
-  return mayReceive ? receiver : fail(SUBSCRIPTION_ERRORS.unauthorizedDestination);
+  return mayReceive ? receiver : failProgram(SUBSCRIPTION_ERRORS.unauthorizedDestination);
 }
 
 function checkSubscription(run: ProgramRun, { accounts, subscriber }: Collect, subscription: Subscription, plan: SubscriptionPlan): void {
-  if (!sameTerms(subscription, plan)) fail(SUBSCRIPTION_ERRORS.planTermsMismatch);
-  if (subscription.plan !== accounts.plan) fail(SUBSCRIPTION_ERRORS.subscriptionPlanMismatch);
-  if (subscription.subscriber !== subscriber) fail(SUBSCRIPTION_ERRORS.unauthorized);
+  if (!sameTerms(subscription, plan)) failProgram(SUBSCRIPTION_ERRORS.planTermsMismatch);
+  if (subscription.plan !== accounts.plan) failProgram(SUBSCRIPTION_ERRORS.subscriptionPlanMismatch);
+  if (subscription.subscriber !== subscriber) failProgram(SUBSCRIPTION_ERRORS.unauthorized);
   const isOver = subscription.expiresAtTs !== 0n && run.now >= subscription.expiresAtTs;
-  if (isOver) fail(SUBSCRIPTION_ERRORS.subscriptionCancelled);
+  if (isOver) failProgram(SUBSCRIPTION_ERRORS.subscriptionCancelled);
 }
 
 function checkAllowance(run: ProgramRun, subscription: Subscription, plan: SubscriptionPlan, amount: bigint): Period {
-  if (amount === 0n) fail(SUBSCRIPTION_ERRORS.invalidAmount);
-  if (run.now < subscription.currentPeriodStartTs) fail(SUBSCRIPTION_ERRORS.delegationNotStarted);
+  if (amount === 0n) failProgram(SUBSCRIPTION_ERRORS.invalidAmount);
+  if (run.now < subscription.currentPeriodStartTs) failProgram(SUBSCRIPTION_ERRORS.delegationNotStarted);
   const period = periodAt(subscription, plan, run.now);
-  if (amount > subscription.amount - period.amountPulled) fail(SUBSCRIPTION_ERRORS.amountExceedsPeriodLimit);
+  if (amount > subscription.amount - period.amountPulled) failProgram(SUBSCRIPTION_ERRORS.amountExceedsPeriodLimit);
   return period;
 }

@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import { fail } from '../../program-failure.ts';
+import { failProgram } from '../../program-failure.ts';
 import type { ProgramRun } from '../../program-run.ts';
 import { SUBSCRIPTION_ERRORS } from '../errors.ts';
 import type { SubscriptionInstruction } from '../parse-instruction.ts';
@@ -7,7 +7,7 @@ import { cancellationEnd, encodeSubscription, type Subscription, type Subscripti
 import {
   emit,
   hasEnded,
-  isOurs,
+  isOfProgram,
   loadAuthority,
   loadPlan,
   loadSubscription,
@@ -25,9 +25,9 @@ type Revoke = Extract<SubscriptionInstruction, { name: 'revoke' }>;
 /** Ends a subscription with the period that is running, or at once where its plan is gone or another one. */
 export function cancel(run: ProgramRun, { accounts }: Cancel): void {
   const subscription = loadOwn(run, accounts);
-  if (subscription.subscriber !== accounts.subscriber) fail(SUBSCRIPTION_ERRORS.unauthorized);
-  if (subscription.expiresAtTs !== 0n) fail(SUBSCRIPTION_ERRORS.subscriptionAlreadyCancelled);
-  if (subscription.plan !== accounts.plan) fail(SUBSCRIPTION_ERRORS.subscriptionPlanMismatch);
+  if (subscription.subscriber !== accounts.subscriber) failProgram(SUBSCRIPTION_ERRORS.unauthorized);
+  if (subscription.expiresAtTs !== 0n) failProgram(SUBSCRIPTION_ERRORS.subscriptionAlreadyCancelled);
+  if (subscription.plan !== accounts.plan) failProgram(SUBSCRIPTION_ERRORS.subscriptionPlanMismatch);
   const expiresAtTs = cancellationEnd(subscription, findPlan(run, subscription), run.now);
   run.write(accounts.subscription, encodeSubscription({ ...subscription, expiresAtTs }));
   emit(run, accounts, 'cancelled', [accounts.plan, accounts.subscriber, expiresAtTs]);
@@ -37,15 +37,15 @@ export function cancel(run: ProgramRun, { accounts }: Cancel): void {
 export function resume(run: ProgramRun, { accounts }: Resume): void {
   const { subscriber } = accounts;
   const subscription = loadOwn(run, accounts, () => loadAuthority(run, accounts.authority));
-  if (subscription.subscriber !== subscriber) fail(SUBSCRIPTION_ERRORS.unauthorized);
-  if (subscription.plan !== accounts.plan) fail(SUBSCRIPTION_ERRORS.subscriptionPlanMismatch);
-  if (subscription.expiresAtTs === 0n) fail(SUBSCRIPTION_ERRORS.subscriptionNotCancelled);
-  if (!isOurs(run.read(accounts.plan))) fail(SUBSCRIPTION_ERRORS.planClosed);
+  if (subscription.subscriber !== subscriber) failProgram(SUBSCRIPTION_ERRORS.unauthorized);
+  if (subscription.plan !== accounts.plan) failProgram(SUBSCRIPTION_ERRORS.subscriptionPlanMismatch);
+  if (subscription.expiresAtTs === 0n) failProgram(SUBSCRIPTION_ERRORS.subscriptionNotCancelled);
+  if (!isOfProgram(run.read(accounts.plan))) failProgram(SUBSCRIPTION_ERRORS.planClosed);
   const plan = loadPlan(run, accounts.plan);
-  if (hasEnded(plan, run.now)) fail(SUBSCRIPTION_ERRORS.planExpired);
-  if (!sameTerms(subscription, plan)) fail(SUBSCRIPTION_ERRORS.planTermsMismatch);
+  if (hasEnded(plan, run.now)) failProgram(SUBSCRIPTION_ERRORS.planExpired);
+  if (!sameTerms(subscription, plan)) failProgram(SUBSCRIPTION_ERRORS.planTermsMismatch);
   requireAuthority(loadAuthority(run, accounts.authority), { user: subscriber, mint: plan.mint, initId: subscription.initId });
-  if (subscription.expiresAtTs <= run.now) fail(SUBSCRIPTION_ERRORS.subscriptionCancelled);
+  if (subscription.expiresAtTs <= run.now) failProgram(SUBSCRIPTION_ERRORS.subscriptionCancelled);
   run.write(accounts.subscription, encodeSubscription({ ...subscription, expiresAtTs: 0n }));
   emit(run, accounts, 'resumed', [accounts.plan, subscriber, run.now]);
 }
@@ -57,14 +57,14 @@ export function revoke(run: ProgramRun, { accounts, payer }: Revoke): void {
   requireWritable(run, signer, accounts.subscription);
   requireOurs(run, accounts.subscription);
   const subscription = loadSubscription(run, accounts.subscription);
-  if (subscription.plan !== accounts.plan) fail(SUBSCRIPTION_ERRORS.subscriptionPlanMismatch);
+  if (subscription.plan !== accounts.plan) failProgram(SUBSCRIPTION_ERRORS.subscriptionPlanMismatch);
   const isOver = subscription.expiresAtTs !== 0n && subscription.expiresAtTs <= run.now;
   if (signer === subscription.subscriber) {
-    if (!isOver) fail(SUBSCRIPTION_ERRORS.subscriptionNotCancelled);
+    if (!isOver) failProgram(SUBSCRIPTION_ERRORS.subscriptionNotCancelled);
   } else {
-    if (signer !== subscription.payer) fail(SUBSCRIPTION_ERRORS.unauthorized);
+    if (signer !== subscription.payer) failProgram(SUBSCRIPTION_ERRORS.unauthorized);
     const plan = findPlan(run, subscription);
-    if (!isOver && plan !== null && !hasEnded(plan, run.now)) fail(SUBSCRIPTION_ERRORS.unauthorized);
+    if (!isOver && plan !== null && !hasEnded(plan, run.now)) failProgram(SUBSCRIPTION_ERRORS.unauthorized);
   }
   run.close(accounts.subscription, resolveReceiver(run, signer, subscription.payer, payer));
 }
@@ -84,7 +84,7 @@ function loadOwn(
 
 /** The plan a subscription agreed to; null where it is gone, or another one stands in its place. */
 function findPlan(run: ProgramRun, subscription: Subscription): SubscriptionPlan | null {
-  if (!isOurs(run.read(subscription.plan))) return null;
+  if (!isOfProgram(run.read(subscription.plan))) return null;
   const plan = loadPlan(run, subscription.plan);
   return sameTerms(subscription, plan) ? plan : null;
 }

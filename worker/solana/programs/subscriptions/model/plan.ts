@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { addressSeed, u64Seed } from '../../derived-address.ts';
-import { fail } from '../../program-failure.ts';
+import { failProgram } from '../../program-failure.ts';
 import type { ProgramRun } from '../../program-run.ts';
 import { SUBSCRIPTION_ERRORS } from '../errors.ts';
 import type { SubscriptionInstruction } from '../parse-instruction.ts';
@@ -31,18 +31,18 @@ const METADATA_OFFSET = 363;
 
 /** Publishes a plan. Its bytes are kept as they came, apart from when it was made. */
 export function createPlan(run: ProgramRun, { accounts, plan }: CreatePlan): void {
-  if (plan.amount === 0n) fail(SUBSCRIPTION_ERRORS.invalidAmount);
-  if (plan.periodHours === 0n || plan.periodHours > PERIOD_HOURS_MAX) fail(SUBSCRIPTION_ERRORS.invalidPeriodLength);
+  if (plan.amount === 0n) failProgram(SUBSCRIPTION_ERRORS.invalidAmount);
+  if (plan.periodHours === 0n || plan.periodHours > PERIOD_HOURS_MAX) failProgram(SUBSCRIPTION_ERRORS.invalidPeriodLength);
   requireEnd(plan, run.now);
   requireSigner(run, accounts.owner);
   requireWritable(run, accounts.owner, accounts.plan);
   requireMint(run, accounts.mint, accounts.tokenProgram);
   requireTokenProgram(accounts.tokenProgram);
   requireSystemProgram(accounts.systemProgram);
-  if (plan.mint !== accounts.mint) fail(SUBSCRIPTION_ERRORS.mintMismatch);
-  if (run.read(accounts.plan).data.length > 0) fail(SUBSCRIPTION_ERRORS.planAlreadyExists);
+  if (plan.mint !== accounts.mint) failProgram(SUBSCRIPTION_ERRORS.mintMismatch);
+  if (run.read(accounts.plan).data.length > 0) failProgram(SUBSCRIPTION_ERRORS.planAlreadyExists);
   const { address, bump } = findPlanAddress(accounts.owner, plan.planId);
-  if (accounts.plan !== address) fail(SUBSCRIPTION_ERRORS.invalidPlanPda);
+  if (accounts.plan !== address) failProgram(SUBSCRIPTION_ERRORS.invalidPlanPda);
   run.create(address, accounts.owner, PLAN_BYTES);
   const data = Uint8Array.of(ACCOUNT_KINDS.plan, ...addressSeed(accounts.owner), bump, ACTIVE, ...run.data.slice(1));
   data.set(u64Seed(run.now), CREATED_AT_OFFSET);
@@ -60,13 +60,13 @@ export function updatePlan(run: ProgramRun, { accounts, ...change }: UpdatePlan)
   if (plan.status === 'sunset') {
     const isNarrower = change.pullers.every((puller) => plan.pullers.includes(puller));
     const isSame = change.status === SUNSET && change.endTs === plan.endTs && isSameMetadata;
-    if (!isNarrower || !isSame) fail(SUBSCRIPTION_ERRORS.planImmutableAfterSunset);
+    if (!isNarrower || !isSame) failProgram(SUBSCRIPTION_ERRORS.planImmutableAfterSunset);
   }
-  if (change.status === SUNSET && change.endTs === 0n) fail(SUBSCRIPTION_ERRORS.sunsetRequiresEndTs);
-  if (change.status !== SUNSET && change.status !== ACTIVE) fail(SUBSCRIPTION_ERRORS.invalidPlanStatus);
-  if (hasEnded(plan, run.now)) fail(SUBSCRIPTION_ERRORS.planExpired);
+  if (change.status === SUNSET && change.endTs === 0n) failProgram(SUBSCRIPTION_ERRORS.sunsetRequiresEndTs);
+  if (change.status !== SUNSET && change.status !== ACTIVE) failProgram(SUBSCRIPTION_ERRORS.invalidPlanStatus);
+  if (hasEnded(plan, run.now)) failProgram(SUBSCRIPTION_ERRORS.planExpired);
   const isExtended = plan.endTs !== 0n && (change.endTs === 0n || change.endTs > plan.endTs);
-  if (isExtended) fail(SUBSCRIPTION_ERRORS.planEndTsCannotExtend);
+  if (isExtended) failProgram(SUBSCRIPTION_ERRORS.planEndTsCannotExtend);
   if (change.endTs !== plan.endTs) requireEnd({ ...plan, endTs: change.endTs }, run.now);
   data.set(status, STATUS_OFFSET);
   data.set(endTs, END_OFFSET);
@@ -81,19 +81,19 @@ export function deletePlan(run: ProgramRun, { accounts }: DeletePlan): void {
   requireSigner(run, accounts.owner);
   requireWritable(run, accounts.owner, accounts.plan);
   const plan = loadOwnPlan(run, accounts);
-  if (!hasEnded(plan, run.now)) fail(SUBSCRIPTION_ERRORS.planNotExpired);
+  if (!hasEnded(plan, run.now)) failProgram(SUBSCRIPTION_ERRORS.planNotExpired);
   run.close(accounts.plan, accounts.owner);
 }
 
 function loadOwnPlan(run: ProgramRun, accounts: { owner: Address; plan: Address }): SubscriptionPlan {
   requireOurs(run, accounts.plan);
   const plan = loadPlan(run, accounts.plan);
-  return plan.owner === accounts.owner ? plan : fail(SUBSCRIPTION_ERRORS.notPlanOwner);
+  return plan.owner === accounts.owner ? plan : failProgram(SUBSCRIPTION_ERRORS.notPlanOwner);
 }
 
 /** An end leaves room for one period at least. */
 function requireEnd({ endTs, periodHours }: Pick<SubscriptionPlan, 'endTs' | 'periodHours'>, now: bigint): void {
-  if (endTs !== 0n && now + periodSeconds(periodHours) > endTs) fail(SUBSCRIPTION_ERRORS.invalidEndTs);
+  if (endTs !== 0n && now + periodSeconds(periodHours) > endTs) failProgram(SUBSCRIPTION_ERRORS.invalidEndTs);
 }
 
 /** The bytes of a change as they came: status, end, pullers, metadata. */

@@ -1,5 +1,5 @@
 import { deriveAddress } from '../../derived-address.ts';
-import { fail } from '../../program-failure.ts';
+import { failProgram } from '../../program-failure.ts';
 import type { ProgramRun } from '../../program-run.ts';
 import { SUBSCRIPTION_ERRORS } from '../errors.ts';
 import type { SubscriptionInstruction } from '../parse-instruction.ts';
@@ -38,15 +38,15 @@ export function subscribe(run: ProgramRun, { accounts, consent, payer: sponsor }
   const payer = resolvePayer(run, subscriber, sponsor);
 
   const expected = deriveAddress(SUBSCRIPTIONS_PROGRAM, planSeeds(owner, consent.planId), consent.planBump);
-  if (planAddress !== expected) fail(SUBSCRIPTION_ERRORS.invalidPlanPda);
+  if (planAddress !== expected) failProgram(SUBSCRIPTION_ERRORS.invalidPlanPda);
   const plan = loadPlan(run, planAddress);
-  if (plan.status === 'sunset') fail(SUBSCRIPTION_ERRORS.planSunset);
-  if (hasEnded(plan, run.now)) fail(SUBSCRIPTION_ERRORS.planExpired);
-  if (plan.mint !== consent.mint || !sameTerms(plan, consent)) fail(SUBSCRIPTION_ERRORS.planTermsMismatch);
+  if (plan.status === 'sunset') failProgram(SUBSCRIPTION_ERRORS.planSunset);
+  if (hasEnded(plan, run.now)) failProgram(SUBSCRIPTION_ERRORS.planExpired);
+  if (plan.mint !== consent.mint || !sameTerms(plan, consent)) failProgram(SUBSCRIPTION_ERRORS.planTermsMismatch);
   requireAuthority(authority, { user: subscriber, mint: plan.mint, initId: consent.initId });
   const { address, bump } = findSubscriptionAddress(planAddress, subscriber);
-  if (accounts.subscription !== address) fail(SUBSCRIPTION_ERRORS.invalidSubscriptionPda);
-  if (run.read(address).data.length > 0) fail(SUBSCRIPTION_ERRORS.alreadySubscribed);
+  if (accounts.subscription !== address) failProgram(SUBSCRIPTION_ERRORS.invalidSubscriptionPda);
+  if (run.read(address).data.length > 0) failProgram(SUBSCRIPTION_ERRORS.alreadySubscribed);
 
   run.create(address, payer, SUBSCRIPTION_BYTES);
   const terms = { amount: plan.amount, periodHours: plan.periodHours, createdAt: plan.createdAt };

@@ -1,4 +1,4 @@
-import { fail } from '../../program-failure.ts';
+import { failProgram } from '../../program-failure.ts';
 import type { ModelledProgram, ProgramRun } from '../../program-run.ts';
 import { SUBSCRIPTION_ERRORS } from '../errors.ts';
 import { parseSubscriptionInstruction, type SubscriptionInstruction, type SubscriptionInstructionProblem } from '../parse-instruction.ts';
@@ -39,7 +39,7 @@ export const SUBSCRIPTIONS_MODEL: ModelledProgram = {
   process: (run) => {
     if (run.data[0] === EMIT_EVENT) refuseEmission(run);
     const parsed = parseSubscriptionInstruction(run);
-    const instruction = parsed.ok ? parsed.value : fail(PROBLEMS[parsed.reason]);
+    const instruction = parsed.ok ? parsed.value : failProgram(PROBLEMS[parsed.reason]);
     (HANDLERS[instruction.name] as Handler)(run, instruction);
   },
 };
@@ -47,6 +47,6 @@ export const SUBSCRIPTIONS_MODEL: ModelledProgram = {
 /** The call that carries an event works from inside the program alone: no transaction can have its authority's signature. */
 function refuseEmission(run: ProgramRun): never {
   const [authority] = run.accounts;
-  if (authority === undefined || run.accounts.length > 1) return fail('NotEnoughAccountKeys');
-  return fail(run.isSigner(authority) ? SUBSCRIPTION_ERRORS.invalidEventAuthority : 'MissingRequiredSignature');
+  if (authority === undefined || run.accounts.length > 1) return failProgram('NotEnoughAccountKeys');
+  return failProgram(run.isSigner(authority) ? SUBSCRIPTION_ERRORS.invalidEventAuthority : 'MissingRequiredSignature');
 }
