@@ -103,7 +103,7 @@ export const SWEEPS: readonly Sweep[] = [
     nextDueAt: atEachCron,
     run: async (ctx) => (await import('#features/subscriptions/sweep.ts')).sweepSubscriptions(ctx),
   },
-  { name: 'settlements', nextDueAt: atEachCron, run: whole(sweepSettlements) },
+  { name: 'settlements', nextDueAt: atEachCron, run: sweepSettlements },
   { name: 'feePayer', nextDueAt: atEachCron, run: whole(sweepFeePayer) },
   { name: 'figures', nextDueAt: atEachCron, run: sweepFigures },
   { name: 'figureCheck', nextDueAt: every(HOUR), run: whole(sweepFigureCheck) },

@@ -1,30 +1,25 @@
 import { base64 } from '#core/encoding.ts';
-import { SECOND } from '#core/time.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
+import type { Swept } from '#platform/db/sweep-pages.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
-import { STATUSES_MAX } from '#solana/finality.ts';
 import { deadAfter, interpretSighting, toPaidPurchase } from './follow-through.ts';
 import { takeDueSettlements } from './store.ts';
 
 /** A node shows so many whole transactions at once. */
 const GROUP_MAX = 20;
-/** Connections at once, and a bound on one run; what is left over is due at the next. */
+/** Connections at once. */
 const LANES = 6;
-const SWEEP_MS = 20 * SECOND;
+/** Of one invocation: each is up to seven requests, and the platform allows a thousand. What is left over goes on in the next, at once. */
+const TAKEN_MAX = 100;
 
 /** Follows payments whose caller went away or whose outcome was unknown: looks for them, and sends them again, until the chain has decided. */
-export async function sweepSettlements(ctx: Shard): Promise<number> {
-  let taken = 0;
-  while (ctx.elapsedMs() < SWEEP_MS) {
-    const due = await takeDueSettlements(ctx, STATUSES_MAX);
-    taken += due.length;
-    const reason = due.length > 0 ? await lookAtSettlements(ctx, due) : null;
-    if (reason !== null) ctx.note(`rpc: ${reason}`);
-    if (reason !== null || due.length < STATUSES_MAX) break;
-  }
-  return taken;
+export async function sweepSettlements(ctx: Shard): Promise<Swept> {
+  const due = await takeDueSettlements(ctx, TAKEN_MAX);
+  const reason = due.length > 0 ? await lookAtSettlements(ctx, due) : null;
+  if (reason !== null) ctx.note(`rpc: ${reason}`);
+  return { taken: due.length, isFinished: reason !== null || due.length < TAKEN_MAX };
 }
 
 /** Why the node could not be asked, or null. */
