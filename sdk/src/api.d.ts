@@ -7031,7 +7031,7 @@ export interface components {
         | {
             [key: string]: unknown;
           };
-      /** @description Signed as the merchant’s test wallet, and not sent. */
+      /** @description Signed as a test wallet. Sent to the simulated chain once nobody else has to sign; otherwise only signed. */
       transaction?: string;
       /**
        * @description How the test wallet pays: `paid` by default.

@@ -4,6 +4,6 @@ export const PAGE_ASSETS = {
   account: '/assets/account-35a0d370.js',
   subscribing: '/assets/subscribing-06db291e.js',
   receipt: '/assets/receipt-9b138cad.js',
-  testWallet: '/assets/test-wallet-c3e16bff.js',
-  demoWallet: '/assets/demo-wallet-27a61d0a.js',
+  testWallet: '/assets/test-wallet-9b16d51d.js',
+  demoWallet: '/assets/demo-wallet-0037bc9e.js',
 } as const;

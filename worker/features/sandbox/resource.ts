@@ -66,7 +66,9 @@ export const PayRequest = z
       .openapi({
         description: 'A challenge of x402: the value of PAYMENT-REQUIRED, or the object in it.',
       }),
-    transaction: WireTransaction.optional().openapi({ description: 'Signed as the merchant’s test wallet, and not sent.' }),
+    transaction: WireTransaction.optional().openapi({
+      description: 'Signed as a test wallet. Sent to the simulated chain once nobody else has to sign; otherwise only signed.',
+    }),
     outcome: z.enum(OUTCOMES).default('paid'),
     wallet: z
       .string()
