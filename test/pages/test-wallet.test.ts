@@ -42,7 +42,35 @@ describe.each<Size>(['phone', 'desktop'])('a test product on a %s', (size) => {
   });
 });
 
+/** A test product that renews itself, whose plan is on the simulated chain. */
+async function sellByPeriod(): Promise<Product> {
+  const product = await shop.sellInSandbox({ renewal_mode: 'AUTOMATIC', price: { asset: 'USDC', amount: '5' } });
+  const path = `/v1/access/products/${product.product_id}/subscription-plan`;
+  const { transaction } = await shop.callAs<{ transaction: string }>(product, 'POST', path);
+  const published = await shop.callAs<{ tx_signature: string }>(product, 'POST', '/v1/testing/pay', { transaction });
+  await shop.callAs(product, 'POST', `${path}/confirm`, { tx_signature: published.tx_signature });
+  return product;
+}
+
 describe('a buyer with the test wallet', () => {
+  it('who subscribes approves each step in it, and is subscribed', async () => {
+    const product = await sellByPeriod();
+    const { page, offences, shoot, close } = await shop.visit('desktop');
+    await page.goto(shop.urlOf(product));
+    await press(page, 'Subscribe with Test wallet');
+    for (const step of ['Allow the collections', 'Subscribe']) {
+      await seeHeading(page, step);
+      await press(page, 'Continue in Test wallet');
+      await press(page, 'Approve');
+    }
+    await seeHeading(page, 'You are subscribed');
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('79-test-subscribed');
+    expect(await statusesOf(product)).toEqual(['CONFIRMED']);
+    expect(offences).toEqual([]);
+    await close();
+  });
+
   it('who has to show who they are follows one link, comes back, and pays', async () => {
     const product = await shop.sellInSandbox({ requires_identity: 'telegram' });
     const { page, offences, close } = await shop.visit('phone');

@@ -267,8 +267,16 @@ describe('a plan paid by card', () => {
   it('ends at the processor too when the account is deleted', async () => {
     const { merchant, customer } = await subscribed('starter');
     expect((await w.call('DELETE', '/v1/account/account', { key: merchant.token })).status).toBe(200);
+    const later = await subscribed('starter');
+    expect((await w.call('DELETE', '/v1/account/account', { key: later.merchant.token })).status).toBe(200);
+    const waitingSince = (id: string) =>
+      testEnv.DB.prepare('SELECT erasing_since FROM billing_customers WHERE customer_id = ?').bind(id).first<number>('erasing_since');
+    const behind = (await waitingSince(later.customer))!;
     await stripe.fault(2);
     await w.sweepAlone('customers');
+    // It failed, so it waits behind the one that was deleted after it, which is gone by now.
+    expect(await waitingSince(customer)).toBeGreaterThan(behind);
+    expect(await waitingSince(later.customer)).toBeNull();
     const left = testEnv.DB.prepare('SELECT count(*) AS n FROM billing_customers WHERE customer_id = ?').bind(customer);
     expect(await left.first('n')).toBe(1);
     await w.sweepAlone('customers');

@@ -29,8 +29,8 @@ it('an authenticated call costs no database trip for knowing who calls', async (
   await w.call('GET', '/v1/account/me', { key: merchant.key });
   const { env, trips } = withFaults(w.env);
   await w.call('GET', '/v1/account/me', { key: merchant.key, env });
-  // What is answered is read side by side: the account, and who signs in to it.
-  expect(trips.map(({ kind }) => kind)).toEqual(['read', 'read']);
+  // What is answered is read side by side: the account, who signs in to it, and whether letters to it come back.
+  expect(trips.map(({ kind }) => kind)).toEqual(['read', 'read', 'read']);
   const refused = withFaults(w.env);
   await w.call('GET', '/v1/account/me', { key: `${merchant.key.slice(0, -1)}_`, env: refused.env });
   expect(refused.trips).toHaveLength(0);

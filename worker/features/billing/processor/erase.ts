@@ -3,12 +3,15 @@ import { forEach } from '#platform/db/commit.ts';
 import type { Swept } from '#platform/db/sweep-pages.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
 import { missingForProcessor } from '#platform/providers/processor.ts';
-import { deleteCustomer, listErasing } from './store.ts';
+import { deleteCustomer, listErasing, postponeErasing } from './store.ts';
 import { openProcessor } from './stripe.ts';
 
 const CUSTOMERS_MAX = 20;
 
-/** Has the processor delete the customers of deleted accounts, subscriptions and all. One that it could not be told of is due again. */
+/**
+ * Has the processor delete the customers of deleted accounts, subscriptions and all. One that it could not be told of is due again, behind
+ * all others: those that fail each time hold up nobody.
+ */
 export async function sweepCustomers(ctx: Shard): Promise<Swept> {
   if (missingForProcessor(ctx.config).length > 0) return { taken: 0, isFinished: true };
   const erasing = await listErasing(ctx.db, ctx.now, CUSTOMERS_MAX);
@@ -18,9 +21,11 @@ export async function sweepCustomers(ctx: Shard): Promise<Swept> {
 
 async function eraseCustomer(ctx: Shard, { customerId }: BillingCustomer): Promise<void> {
   const { customers } = await openProcessor(ctx);
-  await customers.del(customerId).catch((error: { statusCode?: number }) => {
+  await customers.del(customerId).catch(async (error: { statusCode?: number }) => {
     // Deleted before, with the answer lost.
-    if (error.statusCode !== 404) throw error;
+    if (error.statusCode === 404) return;
+    await postponeErasing(ctx.db, customerId, ctx.now);
+    throw error;
   });
   await deleteCustomer(ctx.db, customerId);
 }

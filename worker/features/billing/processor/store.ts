@@ -45,7 +45,7 @@ export const isTakenIn = async (db: Db, eventId: string): Promise<boolean> =>
 /** Fails the batch where the event was taken in before. */
 export const insertProcessorEvent = (db: Db, event: ProcessorEventRow): Write => db.insert(processorEvents).values(event);
 
-/** Customers of deleted accounts, longest deleted first. */
+/** Customers of deleted accounts, the longest waiting first. */
 export const listErasing = (db: Db, now: number, max: number): Promise<BillingCustomer[]> =>
   db
     .select()
@@ -53,6 +53,10 @@ export const listErasing = (db: Db, now: number, max: number): Promise<BillingCu
     .where(and(sql`erasing_since IS NOT NULL`, lte(billingCustomers.erasingSince, now)))
     .orderBy(billingCustomers.erasingSince)
     .limit(max);
+
+/** Puts one that the processor could not be told of behind all others that wait. */
+export const postponeErasing = (db: Db, customerId: string, now: number): Promise<unknown> =>
+  db.update(billingCustomers).set({ erasingSince: now }).where(eq(billingCustomers.customerId, customerId));
 
 export const deleteCustomer = (db: Db, customerId: string): Promise<unknown> =>
   db.delete(billingCustomers).where(eq(billingCustomers.customerId, customerId));

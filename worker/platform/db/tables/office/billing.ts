@@ -21,7 +21,7 @@ export const billingCustomers = sqliteTable(
     cancelsAtPeriodEnd: flag('cancels_at_period_end').notNull(),
     /** By subscription: when the first event came about that showed it unpaid, in the processor's time. */
     pastDueSince: json<Record<string, number>>('past_due_since').notNull(),
-    /** When its account was deleted: the processor is to delete it too. */
+    /** Since when the processor is to delete it: its account was deleted, or the processor could not be told of it last time. */
     erasingSince: instant('erasing_since'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
