@@ -105,7 +105,10 @@ describe('an access app', () => {
   ])('does not change the rules of a product: %j answers the same on both routes', async (terms, status, code) => {
     for (const key of [ada.key, ada.sandboxKey]) {
       const [access, plain] = await both(terms, key);
-      expect([access.status, plain.status, access.body.code]).toEqual([status, status, code]);
+      // What renews itself needs no key of the operator where the sandbox collects.
+      const isReady = code === 'setup_not_ready' && key === ada.sandboxKey;
+      const [said, named] = isReady ? [201, undefined] : [status, code];
+      expect([access.status, plain.status, access.body.code]).toEqual([said, said, named]);
       const own = ['product_id', 'slug', 'checkout_url', 'created_at', 'updated_at', 'request_id'];
       const shape = (body: Body) => Object.fromEntries(Object.entries(body).filter(([name]) => !own.includes(name)));
       expect(shape(access.body)).toEqual(shape(plain.body));
@@ -226,7 +229,7 @@ describe('the rails available to a product', () => {
     expect(sandboxed).toEqual([
       ['solana_usdc', undefined],
       ['solana_sol', 'price_set'],
-      ['solana_usdc_subscription', 'not_configured'],
+      ['solana_usdc_subscription', 'rail_enabled'],
       ['x402_solana_usdc', undefined],
       ['mpp_solana_usdc', undefined],
     ]);
