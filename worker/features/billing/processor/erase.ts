@@ -10,7 +10,7 @@ const CUSTOMERS_MAX = 20;
 
 /**
  * Has the processor delete the customers of deleted accounts, subscriptions and all. One that it could not be told of is due again, behind
- * all others: those that fail each time hold up nobody.
+ * all others: those that fail each time hold up no other.
  */
 export async function sweepCustomers(ctx: Shard): Promise<Swept> {
   if (missingForProcessor(ctx.config).length > 0) return { taken: 0, isFinished: true };
