@@ -36,6 +36,7 @@ export async function finishSettlement(ctx: Shard, settlement: Settlement, trans
     destination: settlement.recipientAta,
     priceUnits: settlement.amount,
     fee: null,
+    isMetered: settlement.purpose === 'metered',
     notBeforeSeconds: 0,
     notAfterSeconds: Number.MAX_SAFE_INTEGER,
   });
