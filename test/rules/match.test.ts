@@ -41,7 +41,7 @@ function paying(gains: Record<string, bigint>, change: Partial<ChainTransaction>
     lamportTransfers: [],
     lamportDeltas: new Map([['wallet-relayer', -5000n]]),
     events: [],
-    channels: [],
+    channels: new Map(),
     tokenDeltas: new Map(
       [...Object.entries(gains), ['ata-buyer', -total] as const].map(([account, delta]) => [account, { mint: MINT, delta }]),
     ),

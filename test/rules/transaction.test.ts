@@ -72,7 +72,7 @@ describe('a transaction as the node tells it', () => {
       lamportTransfers: [],
       lamportDeltas: new Map(),
       events: [],
-      channels: [],
+      channels: new Map(),
     });
   });
 

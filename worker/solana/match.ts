@@ -57,7 +57,7 @@ export function matchPayment(transaction: ChainTransaction, expected: Expectatio
   if (transaction.failed) return { ok: false, reason: 'transaction_failed' };
 
   const transfers = transfersOf(transaction, expected.mint).filter(({ destination }) => destination === expected.destination);
-  const promised = expected.isMetered ? [] : transfers.filter(({ authority }) => transaction.channels.includes(authority));
+  const promised = expected.isMetered ? [] : transfers.filter(({ authority }) => transaction.channels.has(authority));
   const received = gained(transaction, expected.destination, expected.mint) - unitsOf(promised);
   if (received <= 0n) return { ok: false, reason: paidElsewhere(transaction, expected) };
   const transfer = transfers.find((one) => !promised.includes(one));

@@ -69,8 +69,8 @@ export interface ChainTransaction {
   lamportDeltas: Map<string, bigint>;
   /** What programs say they did, in their order. */
   events: ProgramEvent[];
-  /** Payment channels that pay out what vouchers promised: that money was owed before, and is no other payment's. */
-  channels: string[];
+  /** Payment channels that pay out what vouchers promised, each with its payer: that money was owed before, and is no other payment's. */
+  channels: ReadonlyMap<string, string>;
 }
 
 /** What a program says it did, by a call to itself that no other program can make. (Anchor, `emit_cpi`) */
@@ -153,13 +153,15 @@ export function parseTransaction(signature: string, raw: RpcTransaction): ChainT
     tokenDeltas: tokenDeltas(keys, raw.meta?.preTokenBalances ?? [], raw.meta?.postTokenBalances ?? []),
     lamportDeltas: lamportDeltas(keys, raw.meta?.preBalances ?? [], raw.meta?.postBalances ?? []),
     events: inner.map(parseEvent).filter(present),
-    channels: [...topLevel, ...inner].map(parsePayout).filter(present),
+    channels: new Map([...topLevel, ...inner].map(parsePayout).filter(present)),
   };
 }
 
-/** The channel that an instruction distributes; null for anything else. */
-const parsePayout = ({ programId, accounts, data }: Instruction): string | null =>
-  data[0] === DISTRIBUTE.discriminator && findChannelProgram(programId) !== null ? (accounts[0] ?? null) : null;
+/** The channel that an instruction distributes, and its payer; null for anything else. */
+function parsePayout({ programId, accounts: [channel, payer], data }: Instruction): [string, string] | null {
+  const isPayout = data[0] === DISTRIBUTE.discriminator && findChannelProgram(programId) !== null;
+  return isPayout && channel && payer ? [channel, payer] : null;
+}
 
 /** What a program puts before the bytes of an event that it calls itself with. */
 export const EVENT_TAG: readonly number[] = [0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d];

@@ -43,8 +43,8 @@ export type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messa
 };
 
 /**
- * How a claim names one channel of a transaction that somebody else sent: it may pay out several, and each of them pays one thing. A claim
- * of any other transaction is its signature alone.
+ * How the payout of one channel is claimed of a transaction that somebody else sent, which may pay out several: this stands in the place of
+ * the message's hash, and, where the transaction pays something else already, in that of its signature too.
  */
 export const channelClaim = (txSignature: string, channelId: string): string => `${txSignature}:${channelId}`;
 /** The transaction that a claim is of. */

@@ -10,8 +10,8 @@ export async function listBooked(db: Db, channelId: string, signatures: readonly
   const rows = await db.all<{
     signature: string;
   }>(sql`SELECT j.value ->> 'signature' AS signature FROM json_each(${JSON.stringify(listed)}) j
-    WHERE EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature IN (j.value ->> 'signature', j.value ->> 'claim')
-      AND c.livemode = 1 AND c.kind = 'metered')`);
+    WHERE EXISTS (SELECT 1 FROM tx_claims c WHERE c.livemode = 1 AND c.kind = 'metered'
+      AND (c.message_hash = j.value ->> 'claim' OR (c.tx_signature = j.value ->> 'signature' AND instr(c.message_hash, ':') = 0)))`);
   return new Set(rows.map(({ signature }) => signature));
 }
 

@@ -100,7 +100,7 @@ function newUnknown(ctx: Scope, reason: string): 'unknown' {
   return 'unknown';
 }
 
-/** A payment, its receipt and its events, once: the claim names transaction and channel, and is watched as any other. */
+/** A payment, its receipt and its events, once: its claim names transaction and channel, and is watched as any other. */
 async function book(
   ctx: Scope,
   session: OpenedSession,
@@ -138,11 +138,15 @@ async function book(
     },
     { txSignature, slot, blockTime: blockTimeSeconds! * SECOND, payer, paidUnits: paid, feePaidUnits: 0n },
   );
-  const claim = { txSignature: channelClaim(txSignature, bound.channelId), livemode, kind: 'metered' as const, subjectId: paymentId };
-  try {
-    await commit(ctx, { ...booked, writes: [insertClaim(ctx.db, { ...claim, createdAt: ctx.now }, slot), ...booked.writes] });
-  } catch (error) {
-    // Another sweep was faster.
-    if (!isConstraint(error)) throw error;
+  const messageHash = channelClaim(txSignature, bound.channelId);
+  const claim = { livemode, kind: 'metered' as const, subjectId: paymentId, messageHash, createdAt: ctx.now };
+  // Where the transaction pays something else too, and where another sweep was faster, which then refuses the second as well.
+  for (const claimed of [txSignature, messageHash]) {
+    const writes = [insertClaim(ctx.db, { ...claim, txSignature: claimed }, slot), ...booked.writes];
+    const isStored = await commit(ctx, { ...booked, writes, result: true }).catch((error: unknown) => {
+      if (!isConstraint(error)) throw error;
+      return false;
+    });
+    if (isStored) return;
   }
 }
