@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditPayments, readWhole } from '#features/audit/payments.ts';
+import { samplePayments } from '#features/audit/store.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
 import { memoInstruction, USDC } from '../../world/chain.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
 import { FIRST_LOOK, SECOND_PROOF } from '../../world/fate.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
+import { shardOf } from '../../world/subscription-life.ts';
 import type { Merchant } from '../../world/world.ts';
 
 const PROGRAMS = [['older'], ['current']] as const;
@@ -152,6 +155,27 @@ describe.each(PROGRAMS)('what somebody else has a channel of the %s program pay 
     expect(await w.eventTypes(dropped!.id!)).toEqual(['payment.confirmed', 'receipt.created', 'payment.orphaned']);
     expect(await w.eventTypes(paid!.id!)).not.toContain('payment.orphaned');
     expect(await w.chain.held(shop.merchant.wallet.address)).toBe(30n + 1n);
+  });
+
+  it('is final in its time, and stands up to the daily audit as our own settlements do', async () => {
+    const one = await open();
+    const other = await open(one.merchant);
+    await one.use(11n, 11n);
+    await other.use(22n, 22n);
+    const txSignature = await w.chain.send(one.wallet, [...one.payout(11n), ...other.payout(22n)]);
+    await sweep(one, other);
+    await one.use(5n, 16n);
+    await one.close();
+    await skipTime(w.chain, FIRST_LOOK);
+    await w.sweepAlone('finality');
+    const shard = shardOf(w.env);
+    const paid = [...(await one.payments()), ...(await other.payments())].map(({ id }) => id);
+    const sample = (await samplePayments(shard.db, '', 300)).filter(({ claim }) => paid.includes(claim.subjectId));
+    expect(sample).toHaveLength(3);
+    const whole = await Promise.all(sample.map((one) => readWhole(shard, one)));
+    expect(await auditPayments(shard, whole)).toEqual([null, null, null]);
+    const claimed = await w.call('GET', `/v1/payments/${paid[0]}`, { key: one.key });
+    expect([claimed.body.tx_signature, claimed.body.finalized_at]).toEqual([txSignature, expect.any(String)]);
   });
 
   it('pays no checkout that a memo beside it names', async () => {

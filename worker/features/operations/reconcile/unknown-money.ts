@@ -23,7 +23,7 @@ export const keysOnChain = ({ config }: Ctx): string[] => [
   ...(hasSubscriptions(config) ? pullersOf(config).addresses : []),
   ...operatorsOf(config),
 ];
-const operatorsOf = (config: Config): string[] => (hasChannels(config) ? channelOperatorsOf(config).addresses : []);
+const operatorsOf = (config: Config): readonly string[] => (hasChannels(config) ? channelOperatorsOf(config).addresses : []);
 
 /** Money on the chain that names this service, and that no row of any database tells of. */
 export interface UnknownMoney {
