@@ -165,7 +165,7 @@ export class LiveShop extends MeteredShop {
     return this.w.chain.send(this.wallet, [this.#distribution()]);
   }
 
-  /** What whoever holds a voucher may have paid out at any time, as the instructions of a transaction. */
+  /** What the holder of a voucher may have paid out at any time, as the instructions of a transaction. */
   payout(cumulative: bigint): Instruction[] {
     const { data, signature } = this.voucherOf(cumulative);
     const voucher = { channelId: address(data.channelId), cumulativeAmount: cumulative, expiresAt: BigInt(data.expiresAt) };

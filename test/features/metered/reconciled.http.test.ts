@@ -17,16 +17,17 @@ interface Unknown {
 
 /** What `npm run admin -- reconcile` prints of money that no database knows. */
 async function unknownMoney(): Promise<Unknown[]> {
-  const found: Unknown[] = [];
+  const pages: { unknown_payments: Unknown[]; next: string | null }[] = [];
   const since = new Date(Date.now() - 60_000).toISOString();
-  for (let after: string | null = '0.'; after !== null; ) {
-    const asked = { headers: { 'X-Svc-Operator-Secret': SECRET }, body: { since, after } };
-    const { status, body } = await w.call('POST', '/v1/operator/reconcile', asked);
+  for (let after: string | null = '0.'; after !== null; after = pages.at(-1)!.next) {
+    const { status, body } = await w.call('POST', '/v1/operator/reconcile', {
+      headers: { 'X-Svc-Operator-Secret': SECRET },
+      body: { since, after },
+    });
     expect(status, JSON.stringify(body)).toBe(200);
-    found.push(...body.unknown_payments);
-    after = body.next;
+    pages.push(body);
   }
-  return found;
+  return pages.flatMap((page) => page.unknown_payments);
 }
 
 it('after a restore names what channels paid out and channels that no session knows, and nothing of those that are known', async () => {

@@ -28,7 +28,7 @@ const VOUCHER_END_SECONDS = 600;
 /**
  * Looks at sessions whose time has come: what was never opened ends; an opening whose caller went away is followed up; what was not used for
  * long is closed; a channel whose payer asked to close behind our back is sealed with its best voucher, well within the grace period; what
- * was promised for long, or is much, is settled; what closes and is not on the chain yet is sent again; what somebody else had a
+ * was promised for long, or is much, is settled; what closes and is not on the chain yet is sent again; what another party had a
  * channel pay out is written down. Asks a node for a page of
  * channels at once.
  */

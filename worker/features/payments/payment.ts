@@ -17,7 +17,7 @@ export function requireViewer(payment: Payment, viewer: Tenant | null): void {
   if (viewer && !isOf(viewer, payment)) throw new ApiError('not_found');
 }
 
-/** Somebody else sent its transaction. */
+/** Another party sent its transaction. */
 export const hasNoMemo = ({ terms }: Pick<Payment, 'terms'>): boolean => terms.isOwnersCollection === true || terms.channelId !== undefined;
 
 /** What the chain must show for this payment to count. Whether it is on time is decided by its block time, not by our clock. */

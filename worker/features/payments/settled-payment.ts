@@ -31,7 +31,7 @@ export interface PerRequestSale {
   usageUnits: number | null;
   /** Paid by vouchers, for what was used before. */
   isMetered: boolean;
-  /** The channel that somebody else had pay it out, without a memo of ours. */
+  /** The channel that another party had pay it out, without a memo of ours. */
   channelId?: string;
   createdAt: number;
   expiresAt: number;

@@ -43,7 +43,7 @@ export type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messa
 };
 
 /**
- * How the payout of one channel is claimed of a transaction that somebody else sent, which may pay out several: this stands in the place of
+ * How the payout of one channel is claimed of a transaction that another party sent, which may pay out several: this stands in the place of
  * the message's hash, and, where the transaction pays something else already, in that of its signature too.
  */
 export const channelClaim = (txSignature: string, channelId: string): string => `${txSignature}:${channelId}`;
@@ -51,7 +51,7 @@ export const channelClaim = (txSignature: string, channelId: string): string => 
 export const claimedTransaction = (claim: string): string => claim.split(':')[0]!;
 export const CLAIMED_TRANSACTION = sql.raw("substr(tx_signature, 1, instr(tx_signature || ':', ':') - 1)");
 /** Claims of a transaction, whatever it pays. */
-export const claimsOf = (txSignature: string): SQL =>
+export const claimsOfTransaction = (txSignature: string): SQL =>
   sql`(tx_signature = ${txSignature} OR (tx_signature > ${`${txSignature}:`} AND tx_signature < ${`${txSignature};`}))`;
 
 /** Seen confirmed and acted upon: from now on it is watched. */

@@ -16,7 +16,7 @@ import type { OpenedSession } from '../session.ts';
 import { listBooked, notePlace } from './payouts.store.ts';
 
 const PAGE_SIZE = 100;
-/** Read by one look; anybody can name a channel in transactions of theirs. */
+/** Read by one look; anyone can name a channel in their transactions. */
 const PAGES_MAX = 3;
 /** Transactions that one call asks for. */
 const ASKED_AT_ONCE = 20;
@@ -24,7 +24,7 @@ const ASKED_AT_ONCE = 20;
 const SKEW_MS = 10 * MINUTE;
 
 /**
- * Anybody may have a channel pay out what was settled, and whoever holds a voucher may settle it. Where a channel that stands has paid out
+ * Anyone may have a channel pay out what was settled, and the holder of a voucher may settle it. Where a channel that stands has paid out
  * more than was looked up, what moved it is looked up, and what was not our own transaction becomes a payment. A node that is behind is asked
  * again by the next look. Of more transactions than one look reads the rest is found once the session has ended.
  */
@@ -57,7 +57,7 @@ export async function bookAll(ctx: Scope, session: OpenedSession, row: MeteredSe
   return false;
 }
 
-/** `paidOut`: by all transactions of the page, and to anybody. `next`: null once none is left that can have moved the channel's money. */
+/** `paidOut`: by all transactions of the page, to any account. `next`: null once none is left that can have moved the channel's money. */
 interface Page {
   paidOut: bigint;
   newest: string | null;
