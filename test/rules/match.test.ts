@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Expectation, type Match, matchPayment } from '#solana/match.ts';
+import { type Expectation, type Match, matchPayment, paidOutOf } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 
 const MINT = 'mint-usdc';
@@ -41,6 +41,7 @@ function paying(gains: Record<string, bigint>, change: Partial<ChainTransaction>
     lamportTransfers: [],
     lamportDeltas: new Map([['wallet-relayer', -5000n]]),
     events: [],
+    channels: new Map(),
     tokenDeltas: new Map(
       [...Object.entries(gains), ['ata-buyer', -total] as const].map(([account, delta]) => [account, { mint: MINT, delta }]),
     ),
@@ -52,6 +53,33 @@ const verdict = (match: Match): string => (match.ok ? 'ok' : match.reason);
 const judge = (transaction: ChainTransaction, expected = expectation()) => verdict(matchPayment(transaction, expected));
 
 describe('a payment', () => {
+  it('is not made of what a channel pays out, whatever memo stands beside, unless vouchers promised it', () => {
+    const channels = new Map([['channel', 'wallet-buyer']]);
+    const transfer = { source: 'ata-channel', mint: MINT, destination: 'ata-merchant', authority: 'channel', units: PRICE };
+    const payout = exact({ channels, transfers: [transfer] });
+    expect(judge(payout)).toBe('recipient_mismatch');
+    expect(judge(payout, expectation({ isMetered: true }))).toBe('ok');
+    const both = paying(
+      { 'ata-merchant': PRICE + 7n },
+      { channels, transfers: [transfer, { ...transfer, authority: 'wallet-buyer', units: 7n }] },
+    );
+    expect(matchPayment(both, expectation())).toMatchObject({
+      ok: false,
+      reason: 'underpaid',
+      payment: { payer: 'wallet-buyer', paidUnits: 7n },
+    });
+  });
+
+  it('out of a channel is counted by what the channel itself moved, and never where the transaction failed', () => {
+    const transfers = [
+      { source: 'ata-channel', mint: MINT, destination: 'ata-merchant', authority: 'channel', units: 5n },
+      { source: 'ata-channel', mint: MINT, destination: 'ata-buyer', authority: 'channel', units: 3n },
+      { source: 'ata-other', mint: MINT, destination: 'ata-merchant', authority: 'other', units: 9n },
+    ];
+    expect(paidOutOf(exact({ transfers }), 'channel', 'ata-merchant')).toEqual({ all: 8n, paid: 5n });
+    expect(paidOutOf(exact({ transfers, failed: true }), 'channel', 'ata-merchant')).toEqual({ all: 0n, paid: 0n });
+  });
+
   it('of exactly the price, on time, is accepted, and its payer is who spent the money, not who paid the network', () => {
     expect(matchPayment(exact(), expectation())).toEqual({
       ok: true,

@@ -72,6 +72,7 @@ describe('a transaction as the node tells it', () => {
       lamportTransfers: [],
       lamportDeltas: new Map(),
       events: [],
+      channels: new Map(),
     });
   });
 

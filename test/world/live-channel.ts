@@ -30,8 +30,10 @@ import {
   openChannelInstruction,
   requestCloseInstruction,
   sealInstruction,
+  settleInstruction,
   topUpInstruction,
 } from '#solana/programs/payment-channels/instructions.ts';
+import { ed25519Instruction, encodeVoucher } from '#solana/programs/payment-channels/vouchers.ts';
 import { sellToAgents, write } from './agent.ts';
 import { USDC } from './chain.ts';
 import { MeteredShop, tellDatabase } from './metered.ts';
@@ -161,6 +163,19 @@ export class LiveShop extends MeteredShop {
   /** What anybody may send at any time. */
   distribute(): Promise<string> {
     return this.w.chain.send(this.wallet, [this.#distribution()]);
+  }
+
+  /** What the holder of a voucher may have paid out at any time, as the instructions of a transaction. */
+  payout(cumulative: bigint): Instruction[] {
+    const { data, signature } = this.voucherOf(cumulative);
+    const voucher = { channelId: address(data.channelId), cumulativeAmount: cumulative, expiresAt: BigInt(data.expiresAt) };
+    const [publicKey, signed] = [this.buyer.authorizedSigner, signature].map((text) => base58.decode(text));
+    const check = ed25519Instruction({ publicKey: publicKey!, signature: signed!, message: encodeVoucher(this.program, voucher) });
+    return [check, settleInstruction(this.program, voucher), this.#distribution()];
+  }
+
+  payOut(cumulative: bigint, extra: Instruction[] = []): Promise<string> {
+    return this.w.chain.send(this.wallet, [...this.payout(cumulative), ...extra]);
   }
 
   /** What anybody may send once the grace period is over: the seal, and the distribution that leaves nothing of the channel. */

@@ -92,6 +92,7 @@ export class MemoryChain implements Chain {
       memos: instructions.map(parseMemo).filter(present),
       ...movements(instructions, keys),
       events: [],
+      channels: new Map(),
     });
     return { kind: 'sent' as const };
   };

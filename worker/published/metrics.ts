@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { storyOf } from '#core/errors.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
+import { listMissingPullers } from '#features/authorizations/pullers.store.ts';
 import { countOldSeals } from '#features/seals/seals.ts';
 import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
@@ -116,23 +117,24 @@ const waitingSamples = ({ now, wallNow }: Ctx, waiting: VitalSigns['waiting']) =
 /** Of all databases together: each has its own queues, its own audit and its own seals; what the fee payer spent is in the first. */
 async function readAll(ctx: Ctx) {
   const shards = shardsOf(ctx);
-  const [signs, audits, sealed, spent] = await Promise.all([
+  const [signs, audits, sealed, spent, missingPullers] = await Promise.all([
     Promise.all(shards.map(({ db }) => readVitalSigns(db))),
     Promise.all(shards.map(({ db }) => latestAudit(db))),
     Promise.all(shards.map(countOldSeals)),
     readLamportsSpent(shards[0].db, ctx.wallNow),
+    listMissingPullers(ctx),
   ]);
   const seals = sealed[0]!.map(({ kind }, i) => ({
     kind,
     old: sealed.reduce((sum, each) => sum + each[i]!.old, 0),
     gone: sealed.reduce((sum, each) => sum + each[i]!.gone, 0),
   }));
-  return { signs: ofAll(signs), audits: audits.filter((audit) => audit !== undefined), seals, spent };
+  return { signs: ofAll(signs), audits: audits.filter((audit) => audit !== undefined), seals, spent, missingPullers };
 }
 
 /** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
-  const { signs, audits, seals, spent } = await readAll(ctx);
+  const { signs, audits, seals, spent, missingPullers } = await readAll(ctx);
   const { waiting, parked, chainToWebhookMs: times } = signs;
   return [
     ...sweepMetrics(signs, ctx.wallNow),
@@ -171,6 +173,12 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
       samples: audits.length > 0 ? (['checked', 'differing', 'unknown'] as const).map((figure) => auditSample(audits, figure)) : [],
     },
     ...sealMetrics(seals),
+    {
+      name: 'svc_pullers_missing',
+      type: 'gauge',
+      help: 'Keys that running subscriptions are collected with and that SUBSCRIPTION_KEYS lacks.',
+      samples: [{ value: missingPullers.length }],
+    },
     {
       name: 'svc_notes_total',
       type: 'counter',

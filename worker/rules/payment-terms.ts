@@ -52,6 +52,8 @@ export interface PaymentTerms {
   periodEndsAt?: number;
   /** The plan’s owner collected it without us, so that its transaction carries no memo of ours. */
   isOwnersCollection?: true;
+  /** The channel that paid it out where another party sent the transaction, so that it carries no memo of ours. */
+  channelId?: string;
   /** What language the buyer reads (BCP 47), for letters to them. */
   locale?: string;
   /** The customer's reference came from the merchant's server, by a payment session or a hand-off; else it is a buyer's claim. */

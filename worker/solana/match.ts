@@ -1,5 +1,5 @@
 import { NATIVE_MINT } from './assets.ts';
-import { type ChainTransaction, svcMemos, transfersOf } from './transaction.ts';
+import { type ChainTransaction, svcMemos, type TokenTransfer, transfersOf } from './transaction.ts';
 
 /**
  * What a payment expects of its transaction. `matchPayment` alone decides whether one meets it. The memo only correlates; what counts is what
@@ -15,6 +15,8 @@ export interface Expectation {
   priceUnits: bigint;
   /** Part of the price that goes to the service in the same transaction, if one is configured. */
   fee: { destination: string; units: bigint } | null;
+  /** Vouchers promised it, so that a channel may pay it. What a channel pays out is no other payment's money, whatever memo stands beside. */
+  isMetered?: boolean;
   /** Seconds of chain time, both inclusive. */
   notBeforeSeconds: number;
   notAfterSeconds: number;
@@ -54,9 +56,11 @@ export function matchPayment(transaction: ChainTransaction, expected: Expectatio
   if (correlation) return { ok: false, reason: correlation };
   if (transaction.failed) return { ok: false, reason: 'transaction_failed' };
 
-  const received = gained(transaction, expected.destination, expected.mint);
+  const transfers = transfersOf(transaction, expected.mint).filter(({ destination }) => destination === expected.destination);
+  const promised = expected.isMetered ? [] : transfers.filter(({ authority }) => transaction.channels.has(authority));
+  const received = gained(transaction, expected.destination, expected.mint) - unitsOf(promised);
   if (received <= 0n) return { ok: false, reason: paidElsewhere(transaction, expected) };
-  const transfer = transfersOf(transaction, expected.mint).find(({ destination }) => destination === expected.destination);
+  const transfer = transfers.find((one) => !promised.includes(one));
   if (!transfer) return { ok: false, reason: 'recipient_mismatch' };
 
   // A fee to the merchant's own account cannot be told apart from the price: counted once.
@@ -83,6 +87,14 @@ function matchMemo(memos: string[], expected: string): 'memo_missing' | 'memo_am
   if (memo === undefined) return 'memo_missing';
   if (more.length > 0) return 'memo_ambiguous';
   return memo === expected ? null : 'memo_mismatch';
+}
+
+const unitsOf = (transfers: readonly TokenTransfer[]): bigint => transfers.reduce((sum, { units }) => sum + units, 0n);
+
+/** All that a channel pays out in a transaction, and how much of it to one token account. A program alone moves a channel's money. */
+export function paidOutOf({ failed, transfers }: ChainTransaction, channelId: string, destination: string): { all: bigint; paid: bigint } {
+  const moved = failed ? [] : transfers.filter(({ authority }) => authority === channelId);
+  return { all: unitsOf(moved), paid: unitsOf(moved.filter((one) => one.destination === destination)) };
 }
 
 /** What an account has more after a transaction, in a mint or in lamports. */

@@ -1,5 +1,7 @@
 import { base58 } from '#core/encoding.ts';
 import { ATA_PROGRAM, MEMO_PROGRAMS, NATIVE_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from './assets.ts';
+import { findChannelProgram } from './programs/payment-channels/channel.ts';
+import { DISTRIBUTE } from './programs/payment-channels/layouts.ts';
 
 /** `getTransaction` with encoding `json`, as far as we read it. u64 values beyond 2^53 never matter here: token amounts are strings. */
 export interface RpcInstruction {
@@ -67,6 +69,8 @@ export interface ChainTransaction {
   lamportDeltas: Map<string, bigint>;
   /** What programs say they did, in their order. */
   events: ProgramEvent[];
+  /** Payment channels that pay out what vouchers promised, each with its payer: that money was owed before, and is no other payment's. */
+  channels: ReadonlyMap<string, string>;
 }
 
 /** What a program says it did, by a call to itself that no other program can make. (Anchor, `emit_cpi`) */
@@ -149,7 +153,14 @@ export function parseTransaction(signature: string, raw: RpcTransaction): ChainT
     tokenDeltas: tokenDeltas(keys, raw.meta?.preTokenBalances ?? [], raw.meta?.postTokenBalances ?? []),
     lamportDeltas: lamportDeltas(keys, raw.meta?.preBalances ?? [], raw.meta?.postBalances ?? []),
     events: inner.map(parseEvent).filter(present),
+    channels: new Map([...topLevel, ...inner].map(parsePayout).filter(present)),
   };
+}
+
+/** The channel that an instruction distributes, and its payer; null for anything else. */
+function parsePayout({ programId, accounts: [channel, payer], data }: Instruction): [string, string] | null {
+  const isPayout = data[0] === DISTRIBUTE.discriminator && findChannelProgram(programId) !== null;
+  return isPayout && channel && payer ? [channel, payer] : null;
 }
 
 /** What a program puts before the bytes of an event that it calls itself with. */

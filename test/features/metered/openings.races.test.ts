@@ -112,6 +112,28 @@ it('an opening whose note was stored and whose answer was lost is paid for, and 
   expect(before - (await feesLeft(shop.merchant))).toBe(11);
 });
 
+const sessionOf = (channelId: string) => w.env.METERED_SESSION.getByName(`channel:live:${channelId}`).findSession();
+
+it('the claim of a channel ends where another opening takes its place, and where its opening is refused before it is sent', async () => {
+  const shop = await LiveShop.make(w);
+  const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0', RATE_MULTIPLIER: '1' };
+  await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 40 });
+  await shop.authorize(await shop.pull(), undefined, impatient);
+  const replaced = shop.buyer.channelId;
+  expect(await sessionOf(replaced)).toBe(shop.session.session_id);
+  await w.chain.call('local_clearFaults');
+  await w.env.DB.prepare('UPDATE metered_sessions SET updated_at = updated_at - 301000 WHERE id = ?').bind(shop.session.session_id).run();
+  expect((await shop.authorize(await shop.pull({ salt: 8n }))).body.status).toBe('open');
+  expect([await sessionOf(replaced), await sessionOf(shop.buyer.channelId)]).toEqual([null, shop.session.session_id]);
+
+  const poor = await LiveShop.make(w);
+  const spent = { fees: await feesLeft(poor.merchant), max: null, isKnownPayer: true, rateMultiplier: 1, now: Date.now() };
+  await testEnv.ADMISSION.getByName(`account:${admissionIdOf(poor.merchant.userId)}`).spendFees(spent);
+  const refused = await poor.authorize(await poor.pull(), undefined, impatient);
+  expect([refused.status, refused.body.meta.reason]).toEqual([429, 'fee_budget']);
+  expect(await sessionOf(poor.buyer.channelId)).toBeNull();
+});
+
 it('a channel that was pushed by a payer without a token account any more is refused: what is left of it would reach nobody', async () => {
   const shop = await LiveShop.make(w);
   const opening = await shop.push();

@@ -11,7 +11,7 @@ const w = channelWorld();
 beforeAll(() => fundChannels(w));
 afterAll(endSkips);
 
-it('a settlement that pays out less, because somebody distributed a part just before it, is written down with what arrived', async () => {
+it('a settlement that pays out less, because somebody distributed a part just before it, is written down with what arrived, and so is that part', async () => {
   const shop = await LiveShop.make(w, { body: { idle_timeout_seconds: 86_400 } });
   const { wallet } = shop.merchant;
   await shop.authorize(await shop.pull());
@@ -42,8 +42,11 @@ it('a settlement that pays out less, because somebody distributed a part just be
   await skipTime(w.chain, 60);
   await w.sweepAlone('meteredSessions');
   expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '40' } });
+  await shop.project();
+  await skipTime(w.chain, 960);
+  await w.sweepAlone('meteredSessions');
   expect(await w.chain.held(wallet.address)).toBe(40n);
-  expect((await shop.payments()).map(({ units }) => units)).toEqual(['15']);
+  expect((await shop.payments()).map(({ units }) => units)).toEqual(['15', '25']);
 });
 
 it('a channel that was noted for one session and claimed by another is the other’s, and is written down as its', async () => {

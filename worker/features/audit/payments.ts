@@ -5,7 +5,7 @@ import { type Receipt, wholeReceipts } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { StoredPayment } from '#platform/db/archive.ts';
 import type { Finality } from '#solana/finality.ts';
-import { matchPayment } from '#solana/match.ts';
+import { matchPayment, paidOutOf } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import type { RecordedPayment } from './store.ts';
 
@@ -85,13 +85,19 @@ export function recordProblem({ claim, payment, receipt }: Omit<Whole, 'isRead'>
 
 /** What is wrong between the records of a payment and the transaction that the chain shows for it. Pure. */
 export function chainProblem({ payment, receipt }: Omit<Whole, 'isRead'>, transaction: ChainTransaction): string | null {
+  const { channelId, isMetered } = payment!.terms;
+  const { amount } = JSON.parse(receipt!.document) as { amount: { base_units: string } };
+  if (channelId !== undefined) {
+    const { paid } = paidOutOf(transaction, channelId, payment!.recipientAta);
+    return amount.base_units === paid.toString() ? null : 'receipt_amount';
+  }
   // Whether it came in time was judged when it was confirmed; money accepted afterwards never did.
   const expected = { ...expectationOf(payment!), notBeforeSeconds: 0, notAfterSeconds: Number.MAX_SAFE_INTEGER };
   const match = matchPayment(transaction, expected);
   if (!match.ok) return `chain_${match.reason}`;
   const { payer, paidUnits, overpaidUnits, feeOwedUnits } = match.payment;
-  if (payer !== payment!.payerWallet) return 'chain_payer';
+  // What vouchers promised is moved by the channel, for the payer.
+  if (!isMetered && payer !== payment!.payerWallet) return 'chain_payer';
   if (overpaidUnits !== (payment!.overpaidAmount ?? 0n) || feeOwedUnits !== (payment!.feeOwedAmount ?? 0n)) return 'chain_amount';
-  const { amount } = JSON.parse(receipt!.document) as { amount: { base_units: string } };
   return amount.base_units === paidUnits.toString() ? null : 'receipt_amount';
 }

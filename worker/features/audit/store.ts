@@ -2,6 +2,7 @@ import { and, asc, desc, eq, gte, inArray, isNotNull, isNull, lt, lte, type SQL,
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
+import { claimedTransaction } from '#platform/db/fate.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { type Audit, audits } from '#platform/db/tables/audits.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
@@ -78,7 +79,7 @@ export async function samplePayments(db: Db, place: string, count: number) {
     db.select().from(archivedReceipts).where(amongBytes(archivedReceipts.paymentId)),
   ]);
   return claims.map((claim) => ({
-    claim,
+    claim: { ...claim, txSignature: claimedTransaction(claim.txSignature) },
     payment: [...paid, ...oldPaid].find(({ id }) => id === claim.subjectId) ?? null,
     receipt: [...issued, ...oldIssued].find(({ paymentId }) => paymentId === claim.subjectId) ?? null,
   }));

@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { claimsInReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import { type FateStep, FINAL_AFTER_MS, type Watched } from '#platform/db/fate.ts';
+import { CLAIMED_TRANSACTION, type FateStep, FINAL_AFTER_MS, type Watched } from '#platform/db/fate.ts';
 import { unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { DOUBT_MS } from '#solana/finality.ts';
@@ -54,7 +54,7 @@ export const takeDue = (ctx: Shard, source: Source, max: number): Promise<Watche
       WHEN doubted_at IS NOT NULL THEN ${slowingDown(now, DOUBTED_AT, DOUBT_MS)} ELSE ${slowingDown(now, source.confirmedAt, MINUTE)} END
     WHERE rowid IN (SELECT rowid FROM ${source.table} WHERE next_look_at IS NOT NULL AND next_look_at <= ${now} AND ${source.isStanding(ctx)}
       ORDER BY next_look_at LIMIT ${max})
-    RETURNING ${source.kind} AS kind, ${sql.raw(source.subjectId.name)} AS subjectId, tx_signature AS txSignature, slot, doubted_at AS doubtedAt,
+    RETURNING ${source.kind} AS kind, ${sql.raw(source.subjectId.name)} AS subjectId, ${CLAIMED_TRANSACTION} AS txSignature, slot, doubted_at AS doubtedAt,
       dropped_at AS droppedAt`);
 };
 

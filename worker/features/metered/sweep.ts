@@ -9,6 +9,7 @@ import type { ChainAccount } from '#solana/chain.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
 import { openFromChain } from './buyer/open.ts';
 import { isProvenAbsent, type Look, lookOf } from './channel/look.ts';
+import { bookPaidOut } from './channel/payouts.ts';
 import { followEnded } from './channel/reclaim.ts';
 import { settleChannel } from './channel/settle.ts';
 import { endSession } from './close.ts';
@@ -27,7 +28,8 @@ const VOUCHER_END_SECONDS = 600;
 /**
  * Looks at sessions whose time has come: what was never opened ends; an opening whose caller went away is followed up; what was not used for
  * long is closed; a channel whose payer asked to close behind our back is sealed with its best voucher, well within the grace period; what
- * was promised for long, or is much, is settled; what closes and is not on the chain yet is sent again. Asks a node for a page of
+ * was promised for long, or is much, is settled; what closes and is not on the chain yet is sent again; what another party had a
+ * channel pay out is written down. Asks a node for a page of
  * channels at once.
  */
 export async function sweepMeteredSessions(ctx: Shard): Promise<Swept> {
@@ -97,13 +99,16 @@ async function followUp(due: Due): Promise<void> {
   const { ctx, row, session, look } = due;
   if (session.stage === 'created') return followOpening(due);
   if (!isOpened(session)) return;
-  if (session.endedAt !== null) return followEnded(ctx, session, look ?? { kind: 'unknown', slot: 0 });
+  if (session.endedAt !== null) return followEnded(ctx, session, row, look ?? { kind: 'unknown', slot: 0 });
   const channel = look?.kind === 'standing' ? look.channel : null;
   if (channel) await noteSeen(ctx, session, channel);
   // The row says less than what was agreed once the account is another person's: then it ends now.
   const isIdle = session.usedAt + Math.min(row.idleSeconds, session.idleSeconds) * SECOND <= ctx.now;
   if (session.stage === 'closing' || isIdle || (await isLeaving(ctx, session, look))) await endSession(ctx, session, null);
-  else if (channel !== null) await settleIfDue(ctx, row, session, channel);
+  else if (channel !== null) {
+    await settleIfDue(ctx, row, session, channel);
+    await bookPaidOut(ctx, session, row, channel);
+  }
 }
 
 /** Nothing stands behind its vouchers any more, or soon nothing will: what is delivered from now on would never be paid. */

@@ -1,6 +1,7 @@
-import { desc, eq, inArray, lt, sql } from 'drizzle-orm';
+import { and, desc, inArray, lt, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
+import { claimsOfTransaction } from '#platform/db/fate.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
@@ -13,13 +14,13 @@ export const listAccounts = (db: Db, before: AccountId | null, limit: number) =>
     .orderBy(desc(accounts.id))
     .limit(limit);
 
-/** The payments that a transaction was claimed for, at most one in each mode. */
+/** The payments that a transaction was claimed for: one in each mode, but for what another party had channels pay out. */
 export async function listClaimedSubjects(db: Db, txSignature: string): Promise<string[]> {
-  const isPayment = inArray(txClaims.kind, ['checkout', 'x402', 'payment']);
+  const isPayment = inArray(txClaims.kind, ['checkout', 'x402', 'metered', 'subscription', 'payment']);
   const claims = await db
     .select({ subjectId: txClaims.subjectId })
     .from(txClaims)
-    .where(sql`${eq(txClaims.txSignature, txSignature)} AND ${isPayment}`);
+    .where(and(claimsOfTransaction(txSignature), isPayment));
   return claims.map(({ subjectId }) => subjectId);
 }
 

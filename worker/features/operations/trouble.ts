@@ -1,4 +1,5 @@
 import { MINUTE } from '#core/time.ts';
+import { listMissingPullers } from '#features/authorizations/pullers.store.ts';
 import { feePayerFunds, feePayersOf, isAlarming } from '#platform/chain/fee-payer.ts';
 import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
 import { type Ctx, hasX402, nodesOf } from '#platform/context.ts';
@@ -21,8 +22,14 @@ const NODE_PATIENCE_MS = 3_000;
 
 /** All that is wrong right now, as far as it can be seen. */
 export async function findTrouble(ctx: Ctx): Promise<Trouble[]> {
-  const [fees, nodes, work] = await Promise.all([lookAtFees(ctx), lookAtNodes(ctx), lookAtWork(ctx)]);
-  return [...fees, ...nodes, ...work];
+  return (await Promise.all([lookAtFees(ctx), lookAtKeys(ctx), lookAtNodes(ctx), lookAtWork(ctx)])).flat();
+}
+
+async function lookAtKeys(ctx: Ctx): Promise<Trouble[]> {
+  const missing = await listMissingPullers(ctx);
+  if (missing.length === 0) return [];
+  const finding = `SUBSCRIPTION_KEYS lacks the key of ${missing.join(', ')}, which running subscriptions name: none of them is collected until it is put back.`;
+  return [{ name: 'puller_missing', finding, patienceMs: 0 }];
 }
 
 async function lookAtFees(ctx: Ctx): Promise<Trouble[]> {

@@ -17,9 +17,13 @@ export function requireViewer(payment: Payment, viewer: Tenant | null): void {
   if (viewer && !isOf(viewer, payment)) throw new ApiError('not_found');
 }
 
+/** Another party sent its transaction. */
+export const hasNoMemo = ({ terms }: Pick<Payment, 'terms'>): boolean => terms.isOwnersCollection === true || terms.channelId !== undefined;
+
 /** What the chain must show for this payment to count. Whether it is on time is decided by its block time, not by our clock. */
 export const expectationOf = (payment: Payment): Expectation => ({
-  memo: payment.terms.isOwnersCollection ? null : memoOf(payment),
+  memo: hasNoMemo(payment) ? null : memoOf(payment),
+  isMetered: payment.terms.isMetered === true,
   mint: payment.mint,
   destination: payment.recipientAta,
   priceUnits: payment.priceAmount,

@@ -31,6 +31,8 @@ export interface PerRequestSale {
   usageUnits: number | null;
   /** Paid by vouchers, for what was used before. */
   isMetered: boolean;
+  /** The channel that another party had pay it out, without a memo of ours. */
+  channelId?: string;
   createdAt: number;
   expiresAt: number;
 }
@@ -49,7 +51,7 @@ export function planPerRequest(ctx: Shard, sale: PerRequestSale, proof: Proof): 
     productId: payment.productId,
     productName: sale.productName,
     merchant: { accountId: payment.merchantId, displayName: sale.merchantName },
-    memo: memoOf(payment),
+    memo: sale.channelId === undefined ? memoOf(payment) : '',
     livemode: payment.livemode,
   });
   const row = { ...payment, receiptId: receipt.result.id };
@@ -82,6 +84,7 @@ const confirmedPayment = (ctx: Ctx, sale: PerRequestSale, { payer: payerWallet, 
       usageUnits: sale.usageUnits,
       successUrl: null,
       ...(sale.isMetered ? { isMetered: true as const } : {}),
+      ...(sale.channelId === undefined ? {} : { channelId: sale.channelId }),
     },
     customerRef: sale.customerRef,
     customerWallet: sale.customerWallet,

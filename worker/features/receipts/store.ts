@@ -5,6 +5,7 @@ import type { ReceiptDocument } from '#papers/facts.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { StoredReceipt } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { claimsOfTransaction } from '#platform/db/fate.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
@@ -42,13 +43,15 @@ export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promis
   return (await findReceipt(ctx, (table) => eq(table.id, receiptId))) ?? raise('not_found');
 }
 
-/** Of a payment this merchant received; a plan that the account paid for itself is in its list alone. */
+/** Of the first payment that this merchant received by it, where there are several; a plan that the account paid for itself is in its list alone. */
 export async function findReceiptOfTransaction(scope: Scope, txSignature: string): Promise<StoredReceipt | null> {
-  const isClaim = and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, scope.livemode));
-  const claim = await scope.db.select({ paymentId: txClaims.subjectId }).from(txClaims).where(isClaim).get();
-  if (!claim) return null;
-  const receipt = await findReceipt(scope, (table) => and(rowsOf(table, scope), eq(table.paymentId, claim.paymentId as PaymentId)));
-  return receipt && documentOf(receipt).merchant.account_id === scope.merchantId ? receipt : null;
+  const isClaim = and(claimsOfTransaction(txSignature), eq(txClaims.livemode, scope.livemode));
+  const claims = await scope.db.select({ paymentId: txClaims.subjectId }).from(txClaims).where(isClaim).orderBy(asc(txClaims.subjectId));
+  for (const { paymentId } of claims) {
+    const receipt = await findReceipt(scope, (table) => and(rowsOf(table, scope), eq(table.paymentId, paymentId as PaymentId)));
+    if (receipt && documentOf(receipt).merchant.account_id === scope.merchantId) return receipt;
+  }
+  return null;
 }
 
 /** With what became of its transaction, whatever that paid: for verification. */

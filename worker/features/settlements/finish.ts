@@ -13,10 +13,9 @@ import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
 import { matchPayment } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import { noteFailedFee } from './fee-budget.ts';
+import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
 
 export { findTold, giveSuccess, TOLD_UNKNOWN, takeSuccess } from './success.store.ts';
-
-import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
 
 /**
  * What became of a settlement. `pending`: it may land yet, and the service keeps looking by itself. A receipt belongs to what
@@ -36,6 +35,7 @@ export async function finishSettlement(ctx: Shard, settlement: Settlement, trans
     destination: settlement.recipientAta,
     priceUnits: settlement.amount,
     fee: null,
+    isMetered: settlement.purpose === 'metered',
     notBeforeSeconds: 0,
     notAfterSeconds: Number.MAX_SAFE_INTEGER,
   });

@@ -1,7 +1,7 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { base58, base64 } from '#core/encoding.ts';
 import { newId, type PaymentId } from '#core/ids.ts';
-import { DAY, MINUTE, SECOND } from '#core/time.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { getAccount } from '#features/accounts/store.ts';
 import { claimPeriod, routeOf, scheduleAuthorization, stepAuthorization } from '#features/authorizations/authorization.ts';
 import { findCollectionRow } from '#features/authorizations/store.ts';
@@ -43,7 +43,7 @@ export async function followUp(
   const current = await applyLook(ctx, row, look);
   if (!isDue(current, ctx.now)) return schedule(ctx, current, current.nextAttemptAt, await renewalLetter(ctx, current));
   const puller = pullerOf(ctx, current.puller);
-  if (puller === null) return schedule(ctx, current, ctx.now + AGAIN_MS);
+  if (puller === null) return waitForKey(ctx, current);
   const nonce = base58.encode(crypto.getRandomValues(new Uint8Array(16)));
   const prepared = await prepareCollection(ctx, routeOf(current), { memo: `svc:${nonce}`, references: [] }, puller, {
     known: look,
@@ -53,6 +53,13 @@ export async function followUp(
   if (prepared.kind === 'unknown') return schedule(ctx, current, ctx.now + AGAIN_MS);
   if (prepared.kind === 'out_of_time') return schedule(ctx, current, attemptAt(ctx, current, prepared.period));
   return followRefusal(ctx, current, prepared.standing);
+}
+
+/** What no key of this deployment collects is looked at ever more rarely, and within the hour once the key is there again. */
+function waitForKey(ctx: Shard, row: AuthorizationRow): Promise<void> {
+  ctx.note(`puller ${row.puller} is not in SUBSCRIPTION_KEYS: ${row.id} cannot be collected`);
+  const waited = ctx.now - (row.paidThrough ?? row.createdAt);
+  return schedule(ctx, row, ctx.now + Math.min(HOUR, Math.max(AGAIN_MS, Math.floor(waited / 8))));
 }
 
 /** The look that a period's collection was refused by may be newer than the one that was given: what it says of consent is seen by the next. */

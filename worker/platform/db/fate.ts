@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { MINUTE } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { transact, unchanged, type Write } from './commit.ts';
@@ -41,6 +41,18 @@ export type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messa
   kind: ClaimKind;
   livemode: boolean;
 };
+
+/**
+ * How the payout of one channel is claimed of a transaction that another party sent, which may pay out several: this stands in the place of
+ * the message's hash, and, where the transaction pays something else already, in that of its signature too.
+ */
+export const channelClaim = (txSignature: string, channelId: string): string => `${txSignature}:${channelId}`;
+/** The transaction that a claim is of. */
+export const claimedTransaction = (claim: string): string => claim.split(':')[0]!;
+export const CLAIMED_TRANSACTION = sql.raw("substr(tx_signature, 1, instr(tx_signature || ':', ':') - 1)");
+/** Claims of a transaction, whatever it pays. */
+export const claimsOfTransaction = (txSignature: string): SQL =>
+  sql`(tx_signature = ${txSignature} OR (tx_signature > ${`${txSignature}:`} AND tx_signature < ${`${txSignature};`}))`;
 
 /** Seen confirmed and acted upon: from now on it is watched. */
 const watchedFrom = (now: number, slot: number) => ({ slot, confirmedAt: now, nextLookAt: now + FINAL_AFTER_MS });

@@ -1,9 +1,10 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
-import type { AccountId, EntitlementId, PaymentId } from '#core/ids.ts';
+import type { AccountId, EntitlementId, MeteredSessionId, PaymentId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
+import { meteredSessions } from '#platform/db/tables/settlements.ts';
 
 /** Live payments that were confirmed, in the order of their ids, which is that of their times. */
 export const listConfirmedAfter = (db: Db, after: PaymentId, limit: number) =>
@@ -36,6 +37,10 @@ export async function listKnown(db: Db, listed: { signature: string; nonce: stri
       OR EXISTS (SELECT 1 FROM refunds r WHERE r.nonce = j.value ->> 'nonce')`);
   return new Set(rows.map(({ signature }) => signature));
 }
+
+/** The session of a channel; undefined where no session names it. */
+export const findChannel = async (db: Db, channelId: string): Promise<MeteredSessionId | undefined> =>
+  (await db.select({ id: meteredSessions.id }).from(meteredSessions).where(eq(meteredSessions.channelId, channelId)).get())?.id;
 
 /** An account that is paid at this wallet; undefined where no product names it. */
 export const findPaidAt = async (db: Db, wallet: string): Promise<AccountId | undefined> =>

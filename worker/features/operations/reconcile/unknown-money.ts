@@ -1,13 +1,14 @@
 import { base58 } from '#core/encoding.ts';
 import { type Asset, formatAmount } from '#core/money.ts';
 import { isoOrNull, SECOND } from '#core/time.ts';
-import { feePayersOf, pullersOf } from '#platform/chain/fee-payer.ts';
-import { type Ctx, hasSubscriptions, hasX402 } from '#platform/context.ts';
+import { channelOperatorsOf, feePayersOf, pullersOf } from '#platform/chain/fee-payer.ts';
+import { type Config, type Ctx, hasChannels, hasSubscriptions, hasX402 } from '#platform/context.ts';
 import { findAnywhere, shardsOf } from '#platform/db/directory.ts';
 import { mintOf } from '#solana/assets.ts';
+import { findChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 import type { ListedSignature } from '#solana/signature-list.ts';
 import { type ChainTransaction, type TokenTransfer, transfersOf } from '#solana/transaction.ts';
-import { findPaidAt, listKnown } from './store.ts';
+import { findChannel, findPaidAt, listKnown } from './store.ts';
 
 const PAGE_SIZE = 100;
 /** A node shows so many transactions in one call. */
@@ -15,12 +16,14 @@ const GROUP_MAX = 20;
 /** Where a token account names its owner. */
 const OWNER = { from: 32, to: 64 };
 
-/** The keys of ours that payments name: checkouts by their reference, what agents pay and what renews itself by who sends it. */
+/** The keys of ours that payments name: checkouts by their reference, what agents pay, what renews itself and channels by who sends it. */
 export const keysOnChain = ({ config }: Ctx): string[] => [
   config.SERVICE_REFERENCE,
   ...(hasX402(config) ? feePayersOf(config).addresses : []),
   ...(hasSubscriptions(config) ? pullersOf(config).addresses : []),
+  ...operatorsOf(config),
 ];
+const operatorsOf = (config: Config): readonly string[] => (hasChannels(config) ? channelOperatorsOf(config).addresses : []);
 
 /** Money on the chain that names this service, and that no row of any database tells of. */
 export interface UnknownMoney {
@@ -49,11 +52,12 @@ export async function findUnknown(
   const known = await Promise.all(shardsOf(ctx).map(({ db }) => listKnown(db, listed)));
   const strangers = listed.map(({ signature }) => signature).filter((signature) => !known.some((one) => one.has(signature)));
   const unknown: UnknownMoney[] = [];
+  const tell = operatorsOf(ctx.config).includes(key) ? describeChannels : describe;
   for (let i = 0; i < strangers.length; i += GROUP_MAX) {
     const answer = await ctx.chain.findTransactions(strangers.slice(i, i + GROUP_MAX));
     if (answer.kind === 'unavailable') return null;
     for (const sighting of answer.sightings)
-      if (sighting.kind === 'found' && !sighting.transaction.failed) unknown.push(...(await describe(ctx, sighting.transaction)));
+      if (sighting.kind === 'found' && !sighting.transaction.failed) unknown.push(...(await tell(ctx, sighting.transaction)));
   }
   const isOver = page.items.length === 0 || recent.length < page.items.length;
   return { looked: recent.length, unknown, next: isOver ? null : page.items.at(-1)!.signature };
@@ -82,6 +86,26 @@ async function describe(ctx: Ctx, transaction: ChainTransaction): Promise<Unknow
       };
     }),
   );
+}
+
+/**
+ * Of what our key does for channels: what a channel paid its merchant, and what was locked up in one that stands and that no session knows. Not
+ * what its payer got back.
+ */
+async function describeChannels(ctx: Ctx, transaction: ChainTransaction): Promise<UnknownMoney[]> {
+  const told: UnknownMoney[] = [];
+  for (const money of (await describe(ctx, transaction)).filter(({ asset }) => asset === 'USDC')) {
+    const payer = transaction.channels.get(money.payer);
+    const isKnown = payer === undefined && (await findAnywhere(ctx, ({ db }) => findChannel(db, money.recipient))) !== undefined;
+    if (payer === undefined ? !isKnown && (await isStanding(ctx, money.recipient)) : money.recipient !== payer) told.push(money);
+  }
+  return told;
+}
+
+async function isStanding(ctx: Ctx, address: string): Promise<boolean> {
+  const read = await ctx.chain.readAccounts([address]);
+  const owner = read.kind === 'accounts' ? read.accounts[0]?.owner : undefined;
+  return owner !== undefined && findChannelProgram(owner) !== null;
 }
 
 /** Whose token account was paid; the account itself where the node does not say. */

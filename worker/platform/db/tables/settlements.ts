@@ -129,6 +129,11 @@ export const meteredSessions = sqliteTable(
     settlingPaymentId: text('settling_payment_id').$type<PaymentId>(),
     /** What vouchers promised in all, as far as it goes. */
     settlingCumulative: amount('settling_cumulative'),
+    /** How much of what its channel has paid out was looked up on the chain, and the transaction it was looked up to. */
+    payoutSeen: amount('payout_seen').notNull().default(sql`'0'`),
+    payoutSeenTx: text('payout_seen_tx'),
+    /** After its end all of its transactions are looked up once more, newest first: the last one that was. */
+    payoutReadTx: text('payout_read_tx'),
     /** When the chain, or the clock, is looked at next for it; null: never again. */
     nextLookAt: instant('next_look_at'),
     version: integer('version').notNull(),

@@ -74,6 +74,7 @@ export const subscriptionAuthorizations = sqliteTable(
       .where(sql`customer_ref IS NOT NULL`),
     index('subscription_authorizations_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
     index('sandbox_subscription_authorizations_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
+    index('subscription_authorizations_pullers').on(table.puller).where(sql`ended_at IS NULL AND livemode = 1`),
     index('subscription_authorizations_over').on(table.endedAt).where(sql`ended_at IS NOT NULL`),
   ],
 );
