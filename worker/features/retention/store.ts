@@ -14,9 +14,11 @@ import { usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
 import { accessApps, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
+import { sandboxAccounts, sandboxTransactions } from '#platform/db/tables/sandbox.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
 import { subscriptionAuthorizations, subscriptionCollections } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { subscriptionPlans } from '#platform/db/tables/subscriptions/plans.ts';
 import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { among } from './movable-rows.store.ts';
 import { TEST_TABLES } from './tests.store.ts';
@@ -69,6 +71,10 @@ export const forgetAuthorizations: Forget = async (db, before, limit) => {
 
 export const forgetProcessorEvents: Forget = (db, before, limit) =>
   deleteOver(db, processorEvents, lte(processorEvents.receivedAt, before), limit);
+
+/** Of no session: those of a session end with it. As the index has it. */
+export const forgetSandboxTransactions: Forget = (db, before, limit) =>
+  deleteOver(db, sandboxTransactions, sql`session_id = '' AND ${lte(sandboxTransactions.createdAt, before)}`, limit);
 
 export const forgetFailedSettlements: Forget = (db, before, limit) =>
   // As the index has it, word for word, or it is not used.
@@ -142,6 +148,9 @@ export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<
     db.delete(accessApps).where(ofThem),
     db.delete(railSettings).where(ofThem),
     db.delete(payoutWallets).where(ofThem),
+    db.delete(subscriptionPlans).where(ofThem),
+    db.delete(sandboxTransactions).where(ofThem),
+    db.delete(sandboxAccounts).where(ofThem),
     db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE ${ofThem})`),
     ...[supportTickets, figureDays, figureQuarters, figureTotals, endedDeliveries].map((table) => db.delete(table).where(ofThem)),
     db.delete(accounts).where(sql`id IN ${accountIds}`),

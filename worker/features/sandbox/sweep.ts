@@ -15,7 +15,6 @@ import { addressOf, type Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import { listDueMerchants } from './own.store.ts';
-import { forgetTransactions } from './sessions/erase.store.ts';
 import { forgetSession } from './sessions/erase.ts';
 import { type Follow, queueRun } from './sessions/run.ts';
 import { listForgotten, listStalled } from './sessions/store.ts';
@@ -51,11 +50,9 @@ export async function sweepSandboxes(ctx: Shard): Promise<Swept> {
 }
 
 const ROUNDS = { max: 20, roundsMax: 10 };
-const TRANSACTIONS_MAX = 500;
 
-/** Forgets sessions that ended 30 days ago with all they made, and transactions of simulated chains that nothing asks for any more. */
+/** Forgets sessions that ended 30 days ago with all they made. */
 export const sweepEndedSandboxes = async (ctx: Shard): Promise<Swept> => {
-  await forgetTransactions(ctx.db, ctx.wallNow, TRANSACTIONS_MAX);
   // Until then it is not known what of a session is in the figures, from which it is taken.
   if (await isCountingEarlier(ctx.db)) return { taken: 0, isFinished: true };
   return sweepRounds(ctx, ROUNDS, async (max) => {
