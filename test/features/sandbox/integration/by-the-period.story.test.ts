@@ -90,7 +90,7 @@ async function hand(club: Club, all: Received[], since: number): Promise<EventTy
 async function join(w: World, merchant: Merchant, key: string, wallets: Wallets) {
   const box = crypto.randomUUID();
   const api: Api = async (method, path, body) => {
-    const headers = method === 'POST' && path.startsWith('/v1/access/') ? { 'Idempotency-Key': newKey() } : {};
+    const headers: Record<string, string> = method === 'POST' && path.startsWith('/v1/access/') ? { 'Idempotency-Key': newKey() } : {};
     const answer = await w.call(method, path, { key, headers, ...(body ? { body: body as Record<string, unknown> } : {}) });
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
     return answer.body;
