@@ -14,11 +14,10 @@ import { usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
 import { accessApps, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
-import { sandboxAccounts, sandboxTransactions } from '#platform/db/tables/sandbox.ts';
+import { sandboxTransactions } from '#platform/db/tables/sandbox.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
 import { subscriptionAuthorizations, subscriptionCollections } from '#platform/db/tables/subscriptions/authorizations.ts';
-import { subscriptionPlans } from '#platform/db/tables/subscriptions/plans.ts';
 import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { among } from './movable-rows.store.ts';
 import { TEST_TABLES } from './tests.store.ts';
@@ -148,9 +147,6 @@ export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<
     db.delete(accessApps).where(ofThem),
     db.delete(railSettings).where(ofThem),
     db.delete(payoutWallets).where(ofThem),
-    db.delete(subscriptionPlans).where(ofThem),
-    db.delete(sandboxTransactions).where(ofThem),
-    db.delete(sandboxAccounts).where(ofThem),
     db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE ${ofThem})`),
     ...[supportTickets, figureDays, figureQuarters, figureTotals, endedDeliveries].map((table) => db.delete(table).where(ofThem)),
     db.delete(accounts).where(sql`id IN ${accountIds}`),

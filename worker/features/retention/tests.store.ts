@@ -9,10 +9,11 @@ import { payments, refunds, unmatchedPayments } from '#platform/db/tables/paymen
 import { receiptMetadata, receipts } from '#platform/db/tables/receipts.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { subscriptionAuthorizations, subscriptionCollections } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { subscriptionPlans } from '#platform/db/tables/subscriptions/plans.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
-/** What was bought with test money, and what was given for it. */
-export const TEST_TABLES = ['payments', 'receipts', 'entitlements', 'memberships', 'subscription_authorizations'] as const;
+/** What was bought with test money, and what was given for it. No subscription is without a plan, which goes last. */
+export const TEST_TABLES = ['payments', 'receipts', 'entitlements', 'memberships', 'subscription_plans'] as const;
 
 /** `accountIds`: a list of ids as SQL. */
 const ofTests = (accountIds: SQL): SQL => sql`merchant_id IN ${accountIds} AND livemode = 0`;
@@ -25,8 +26,8 @@ export const deleteTestEntitlements = (db: Db, ids: string[]) =>
   db.delete(entitlements).where(sql`livemode = 0 AND id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
 
 /**
- * Deletes up to so many test payments of these accounts with all that hangs on them, and as many memberships and subscriptions. True once
- * none is left.
+ * Deletes up to so many test payments of these accounts with all that hangs on them, and as many memberships and subscriptions; after the
+ * last of them their plans. True once none is left. What stands on their simulated chains ends by itself.
  */
 export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): Promise<boolean> {
   const [paid, held, subscribed] = await db.batch([
@@ -51,5 +52,7 @@ export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): P
     db.delete(subscriptionCollections).where(sql`authorization_id IN ${among(subscribed)}`),
     db.delete(subscriptionAuthorizations).where(sql`id IN ${among(subscribed)}`),
   ]);
-  return [paid, held, subscribed].every((rows) => rows.length < limit);
+  const isLast = [paid, held, subscribed].every((rows) => rows.length < limit);
+  if (isLast) await db.delete(subscriptionPlans).where(ofTests(accountIds));
+  return isLast;
 }
