@@ -75,6 +75,8 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'endedAuthorizations', nextDueAt: every(10 * MINUTE), run: sweepOf('authorizations') },
   { name: 'failedSettlements', nextDueAt: every(10 * MINUTE), run: sweepOf('failedSettlements') },
   { name: 'refunds', nextDueAt: every(10 * MINUTE), run: sweepRefunds },
+  { name: 'sandboxTransactions', nextDueAt: every(HOUR), run: sweepOf('sandboxTransactions') },
+  { name: 'sandboxAccounts', nextDueAt: every(HOUR), run: sweepOf('sandboxAccounts') },
   { name: 'processorEvents', nextDueAt: every(HOUR), run: sweepOf('processorEvents') },
   { name: 'endedDeliveries', nextDueAt: every(10 * MINUTE), run: sweepOf('deliveries') },
   { name: 'endpointHours', nextDueAt: every(10 * MINUTE), run: sweepOf('endpointHours') },

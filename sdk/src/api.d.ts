@@ -6961,7 +6961,7 @@ export interface components {
     SandboxSessionRequest: {
       /** @description One of GET /v1/testing/scenarios. */
       scenario: string;
-      /** @description The same seed makes the same wallets, and the same steps. */
+      /** @description Sessions of one scenario and seed go through the same steps in the same order. */
       seed?: string;
       /**
        * Format: uuid

@@ -52,11 +52,24 @@ async function sellByPeriod(): Promise<Product> {
   return product;
 }
 
+/** On the page of a subscription. Nothing is paid there, so nothing can be paid short. */
+async function cancelInWallet(page: Page, deed: string): Promise<void> {
+  await press(page, 'Cancel with Test wallet');
+  await seeHeading(page, 'End the subscription');
+  await press(page, 'Continue in Test wallet');
+  const wallet = page.getByRole('dialog', { name: 'Test wallet' });
+  await wallet.waitFor();
+  expect(await wallet.getByRole('button').allInnerTexts()).toEqual(['Approve', 'Decline', 'Walk away']);
+  await press(page, deed);
+}
+
 describe('a buyer with the test wallet', () => {
-  it('who subscribes approves each step in it, and is subscribed', async () => {
+  it('who subscribes approves each step in it, is subscribed, and ends it with the same wallet, all marked as a test', async () => {
     const product = await sellByPeriod();
-    const { page, offences, shoot, close } = await shop.visit('desktop');
+    const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(0n), name: 'Real wallet' }]);
     await page.goto(shop.urlOf(product));
+    await page.getByText('This is a test.').waitFor();
+    await page.getByText('A wallet of this test page.').waitFor();
     await press(page, 'Subscribe with Test wallet');
     for (const step of ['Allow the collections', 'Subscribe']) {
       await seeHeading(page, step);
@@ -67,6 +80,21 @@ describe('a buyer with the test wallet', () => {
     expect(await violationsOf(page)).toEqual([]);
     await shoot('79-test-subscribed');
     expect(await statusesOf(product)).toEqual(['CONFIRMED']);
+    await page.getByRole('link', { name: 'See or cancel the subscription' }).click();
+    await seeHeading(page, 'Your subscription');
+    await page.getByText('It is running, and renews by itself.').waitFor();
+    await page.getByText('This is a test.').waitFor();
+    await page.getByRole('button', { name: 'Cancel with Test wallet' }).waitFor();
+    expect(await page.locator('.subscription').getByRole('button').allInnerTexts()).toHaveLength(1);
+    expect(await violationsOf(page)).toEqual([]);
+    await cancelInWallet(page, 'Decline');
+    await page.locator('.problem', { hasText: 'You declined in your wallet.' }).waitFor();
+    await cancelInWallet(page, 'Approve');
+    await seeHeading(page, 'It is cancelled');
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('80-test-cancelled');
+    await page.reload();
+    await page.getByText('You have cancelled it.').waitFor();
     expect(offences).toEqual([]);
     await close();
   });

@@ -2,8 +2,8 @@
 export const PAGE_ASSETS = {
   checkout: '/assets/checkout-69201134.js',
   account: '/assets/account-35a0d370.js',
-  subscribing: '/assets/subscribing-06db291e.js',
+  subscribing: '/assets/subscribing-9c5fbf49.js',
   receipt: '/assets/receipt-9b138cad.js',
-  testWallet: '/assets/test-wallet-9b16d51d.js',
+  testWallet: '/assets/test-wallet-7ac10ee0.js',
   demoWallet: '/assets/demo-wallet-0037bc9e.js',
 } as const;

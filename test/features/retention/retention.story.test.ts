@@ -6,6 +6,7 @@ import { Setup } from '../../world/bootstrap.ts';
 import { fillTables } from '../../world/crowd.ts';
 import { withRival } from '../../world/faults.ts';
 import { multiply } from '../../world/multiply.ts';
+import { sellRenewing, subscribeRenewing } from '../../world/renewing.ts';
 import { withRowCount, worstOf } from '../../world/rows-read.ts';
 import { listenToEntitlement } from '../../world/sandbox.ts';
 import { type Merchant, World } from '../../world/world.ts';
@@ -41,6 +42,8 @@ describe('what has ended', () => {
         metered_sessions: { ended_at: over(90 * DAY), status: "'closed'" },
         subscription_authorizations: { ended_at: over(90 * DAY), status: "'expired'" },
         endpoint_hours: { hour: over(2 * DAY) },
+        sandbox_transactions: { session_id: "''", created_at: over(90 * DAY) },
+        sandbox_accounts: { session_id: "''", needed_at: over(90 * DAY), data: "''" },
         settlements: { status: "'failed'", next_check_at: 'NULL', created_at: over(8 * DAY) },
       },
     });
@@ -56,6 +59,8 @@ describe('what has ended', () => {
     ['meteredSessions', 'metered_sessions'],
     ['authorizations', 'subscription_authorizations'],
     ['failedSettlements', 'settlements'],
+    ['sandboxTransactions', 'sandbox_transactions'],
+    ['sandboxAccounts', 'sandbox_accounts'],
   ] as const)('is kept for its time and no longer, page after page: %s', async (rule, table) => {
     const sweep = async (ctx: Shard) => (await sweepOf(rule)(ctx)).taken;
     expect(await sweep(ctxAt(now - 1))).toBe(ROWS / 2 - 1);
@@ -130,6 +135,27 @@ describe('a setup that nobody paid for', () => {
     expect(await left(setup)).toEqual(Array(10).fill(0));
     expect([await held(), await count('tx_claims WHERE subject_id = ?', paymentId)]).toEqual([[0, 0, 0, 0], 0]);
     expect(await customer.tell()).toEqual([]);
+  });
+
+  it('is gone although it sold by the period with test money, and nothing is collected for it any more', async () => {
+    let subscriptionId = '';
+    const setup = await ended(async (agent) => {
+      const subscribed = await subscribeRenewing(w, agent, await sellRenewing(w, agent), 'anna');
+      subscriptionId = subscribed.authorization_id;
+    });
+    const { account_id: merchantId } = setup.created;
+    const countOf = (tables: string[]) => Promise.all(tables.map((table) => count(`${table} WHERE merchant_id = ?`, merchantId)));
+    const held = async () => [
+      ...(await countOf(['subscription_authorizations', 'subscription_plans'])),
+      await count('subscription_collections WHERE authorization_id = ?', subscriptionId),
+    ];
+    const onChain = () => countOf(['sandbox_accounts', 'sandbox_transactions']);
+    expect(Math.min(...(await held()), ...(await onChain()))).toBeGreaterThan(0);
+    await sweepLater(setup, 8 * DAY);
+    expect(await left(setup)).toEqual(Array(10).fill(0));
+    expect(await held()).toEqual([0, 0, 0]);
+    for (const rule of ['sandboxAccounts', 'sandboxTransactions'] as const) await sweepOf(rule)(ctxAt(Date.now() + 91 * DAY));
+    expect(await onChain()).toEqual([0, 0]);
   });
 
   it('with more test money than one round forgets goes in several', async () => {

@@ -24,6 +24,8 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   placements: 'live',
   sandboxes: 'sandbox',
   endedSandboxes: 'sandbox',
+  sandboxTransactions: 'sandbox',
+  sandboxAccounts: 'sandbox',
   // Of wall time in both modes: attempts at real speed, what is kept for a while, and what is only looked over.
   deliveries: 'both',
   idempotency: 'both',

@@ -59,6 +59,26 @@ describe('a session of the sandbox that is erased', () => {
     expect((await w.call('GET', `/v1/access/metered-sessions/${metered!.id}`, { key: ada.sandboxKey })).status).toBe(404);
   });
 
+  it('is erased although twenty before it, a whole page, cannot be', async () => {
+    const session = await runScenario(w, ada, 'payment_failed');
+    await w.env.DB.batch([
+      w.env.DB.prepare(`INSERT INTO sandbox_sessions WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
+        SELECT 'stuck-' || i, merchant_id, 'stuck', seed, status, options, NULL, NULL, 0, 0, 0, 0, '{}', '[]', 0, 0, -1, 0, 1
+        FROM sandbox_sessions, n WHERE sandbox_sessions.id = ?`).bind(session.session_id),
+      w.env.DB.prepare(
+        "CREATE TRIGGER stuck BEFORE DELETE ON sandbox_sessions WHEN old.scenario = 'stuck' BEGIN SELECT RAISE(ABORT, 'stuck'); END",
+      ),
+    ]);
+    try {
+      await erase(session.session_id);
+      expect(await w.env.DB.prepare("SELECT count(*) AS n FROM sandbox_sessions WHERE scenario = 'stuck'").first('n')).toBe(20);
+    } finally {
+      await w.env.DB.batch(
+        ['DROP TRIGGER stuck', "DELETE FROM sandbox_sessions WHERE scenario = 'stuck'"].map((sql) => w.env.DB.prepare(sql)),
+      );
+    }
+  });
+
   it('takes its figures with it, whether they were folded or not, and leaves those of every other session', async () => {
     const asked = { seed: 'one' };
     const [folded, kept] = [await runScenario(w, ada, 'membership_renewed', asked), await runScenario(w, ada, 'payment_overpaid', asked)];

@@ -54,7 +54,10 @@ describe('between the sandbox and what is live', () => {
   it('an agent’s challenge is answered by a test wallet, and settled once', async () => {
     const named = { product_id: product.product_id, customer: { customer_ref: 'agent-1' } };
     const denied = await write(w, ada, 'entitlements/consume', named, { key: ada.sandboxKey });
-    const { body } = await testPay({ payment_required: denied.headers.get('PAYMENT-REQUIRED') });
+    const challenge = denied.headers.get('PAYMENT-REQUIRED');
+    const late = await testPay({ payment_required: challenge, outcome: 'late' });
+    expect([late.status, late.body.detail[0].loc]).toEqual([422, ['body', 'outcome']]);
+    const { body } = await testPay({ payment_required: challenge });
     const settled = await write(
       w,
       ada,

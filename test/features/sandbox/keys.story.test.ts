@@ -106,6 +106,11 @@ it('a refund is signed for whichever wallet the sale was paid to, and lands; wha
   await w.call('POST', '/v1/pay/confirm', { body: { payment_id: id, tx_signature } });
   const { recipient_wallet } = await read(id);
   const { body: prepared } = await w.call('POST', `/v1/payments/${id}/refund-transaction`, { key: ada.sandboxKey, body: {} });
+  // Declined it is neither signed nor sent, and can be signed all the same.
+  const declined = await pay({ transaction: prepared.transaction, outcome: 'declined' });
+  expect(declined).toEqual({ payer_wallet: recipient_wallet });
+  const short = await pay({ transaction: prepared.transaction, outcome: 'underpaid' });
+  expect([short.code, short.detail[0].loc]).toEqual(['validation_error', ['body', 'outcome']]);
   const signed = await pay({ transaction: prepared.transaction });
   expect(signed).toMatchObject({ payer_wallet: recipient_wallet, tx_signature: expect.any(String) });
   const confirm = { key: ada.sandboxKey, body: { tx_signature: signed.tx_signature } };

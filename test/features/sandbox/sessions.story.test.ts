@@ -96,7 +96,9 @@ describe('a session of the sandbox', () => {
     for (let kills = 0; ; kills++) {
       // The message that would go on is lost, as with the process that held it.
       w.queue.sent.splice(0);
-      await w.env.DB.prepare('UPDATE sandbox_sessions SET moved_at = 0 WHERE id = ?').bind(id).run();
+      await w.env.DB.prepare('UPDATE sandbox_sessions SET moved_at = ? WHERE id = ?')
+        .bind(Date.now() - 61_000, id)
+        .run();
       await w.sweepAlone('sandboxes');
       const { status } = await untilEnded(w, ada, id, 1);
       expect(kills).toBeLessThan(30);
@@ -115,6 +117,19 @@ describe('a session of the sandbox', () => {
     for (let i = 0; i < 40; i++) await w.deliver();
     expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).body.status).toBe('failed');
     expect((await callTesting(w, ada, 'POST', `sessions/${id}/advance`, { seconds: 60 })).status).toBe(409);
+  });
+
+  it('that kills whatever runs it ends as failed after a day, and one that only waited goes on', async () => {
+    const [id, other] = [await begin(), await begin()];
+    w.queue.sent.splice(0);
+    const stoodStill = (session: string, ms: number) =>
+      w.env.DB.prepare('UPDATE sandbox_sessions SET moved_at = ? WHERE id = ?')
+        .bind(Date.now() - ms, session)
+        .run();
+    await Promise.all([stoodStill(id, DAY + 60_000), stoodStill(other, DAY - 60_000)]);
+    await w.sweepAlone('sandboxes');
+    expect((await untilEnded(w, ada, other)).status).toBe('completed');
+    expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).body.status).toBe('failed');
   });
 
   it('counts in a quota of its own: the day’s last one is refused until midnight, and refused ones are not counted', async () => {

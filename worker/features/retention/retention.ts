@@ -21,6 +21,7 @@ import {
   forgetNonces,
   forgetPaymentSessions,
   forgetProcessorEvents,
+  forgetSandboxTransactions,
   forgetStories,
   forgetUsedStates,
   keepSetups,
@@ -84,6 +85,19 @@ const RULES = {
     why: 'The processor sends an event again for days; one that comes later still changes nothing.',
     forget: forgetProcessorEvents,
     isOfWallTime: true,
+  },
+  sandboxTransactions: {
+    keepMs: 90 * DAY,
+    why: 'Of a simulated chain and of no session. What they paid stands in payments and receipts; nothing asks for them any more.',
+    forget: forgetSandboxTransactions,
+  },
+  sandboxAccounts: {
+    keepMs: 90 * DAY,
+    why: 'Of a simulated chain and of no session, after their wallet was needed last. It is opened anew when it signs again.',
+    forget: {
+      all: async (ctx, before, limit) => (await import('#platform/chain/accounts/forget.ts')).forgetSandboxAccounts(ctx, before, limit),
+      pageMax: 200,
+    },
   },
   endpointHours: { keepMs: 2 * DAY, why: 'The health of integrations tells of one day.', forget: forgetHours, isOfWallTime: true },
 } satisfies Record<string, Rule>;

@@ -14,6 +14,7 @@ import { usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
 import { accessApps, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
+import { sandboxTransactions } from '#platform/db/tables/sandbox.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
 import { subscriptionAuthorizations, subscriptionCollections } from '#platform/db/tables/subscriptions/authorizations.ts';
@@ -69,6 +70,10 @@ export const forgetAuthorizations: Forget = async (db, before, limit) => {
 
 export const forgetProcessorEvents: Forget = (db, before, limit) =>
   deleteOver(db, processorEvents, lte(processorEvents.receivedAt, before), limit);
+
+/** Of no session: those of a session end with it. As the index has it. */
+export const forgetSandboxTransactions: Forget = (db, before, limit) =>
+  deleteOver(db, sandboxTransactions, sql`session_id = '' AND ${lte(sandboxTransactions.createdAt, before)}`, limit);
 
 export const forgetFailedSettlements: Forget = (db, before, limit) =>
   // As the index has it, word for word, or it is not used.

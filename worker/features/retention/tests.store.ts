@@ -4,13 +4,16 @@ import type { Db } from '#platform/context.ts';
 import { paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
+import { placements } from '#platform/db/tables/office/placements.ts';
 import { payments, refunds, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { receiptMetadata, receipts } from '#platform/db/tables/receipts.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
+import { subscriptionAuthorizations, subscriptionCollections } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { subscriptionPlans } from '#platform/db/tables/subscriptions/plans.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
-/** What was bought with test money, and what was given for it. */
-export const TEST_TABLES = ['payments', 'receipts', 'entitlements', 'memberships'] as const;
+/** What was bought with test money, and what was given for it. No subscription is without a plan, which goes last. */
+export const TEST_TABLES = ['payments', 'receipts', 'entitlements', 'memberships', 'subscription_plans'] as const;
 
 /** `accountIds`: a list of ids as SQL. */
 const ofTests = (accountIds: SQL): SQL => sql`merchant_id IN ${accountIds} AND livemode = 0`;
@@ -22,11 +25,15 @@ export const listTestEntitlements = (db: Db, accountIds: SQL, limit: number): Pr
 export const deleteTestEntitlements = (db: Db, ids: string[]) =>
   db.delete(entitlements).where(sql`livemode = 0 AND id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
 
-/** Deletes up to so many test payments of these accounts with all that hangs on them, and as many memberships. True once none is left. */
+/**
+ * Deletes up to so many test payments of these accounts with all that hangs on them, and as many memberships and subscriptions; after the
+ * last of them their plans. True once none is left. What stands on their simulated chains ends by itself.
+ */
 export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): Promise<boolean> {
-  const [paid, held] = await db.batch([
+  const [paid, held, subscribed] = await db.batch([
     db.select({ id: payments.id }).from(payments).where(ofTests(accountIds)).limit(limit),
     db.select({ id: memberships.id }).from(memberships).where(ofTests(accountIds)).limit(limit),
+    db.select({ id: subscriptionAuthorizations.id }).from(subscriptionAuthorizations).where(ofTests(accountIds)).limit(limit),
   ]);
   const among = (rows: { id: string }[]) => sql`(SELECT value FROM json_each(${JSON.stringify(rows.map(({ id }) => id))}))`;
   const ids = among(paid);
@@ -40,7 +47,12 @@ export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): P
     db.delete(refunds).where(sql`payment_id IN ${ids}`),
     db.delete(settlements).where(sql`payment_id IN ${ids}`),
     db.delete(payments).where(sql`id IN ${ids}`),
+    db.delete(placements).where(sql`membership_id IN ${among(held)}`),
     db.delete(memberships).where(sql`id IN ${among(held)}`),
+    db.delete(subscriptionCollections).where(sql`authorization_id IN ${among(subscribed)}`),
+    db.delete(subscriptionAuthorizations).where(sql`id IN ${among(subscribed)}`),
   ]);
-  return paid.length < limit && held.length < limit;
+  const isLast = [paid, held, subscribed].every((rows) => rows.length < limit);
+  if (isLast) await db.delete(subscriptionPlans).where(ofTests(accountIds));
+  return isLast;
 }

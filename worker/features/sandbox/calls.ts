@@ -90,10 +90,14 @@ export async function payInSandbox(
 ): Promise<TestPayment> {
   const named = [paymentId, required, transaction].filter((one) => one !== undefined);
   if (named.length !== 1) throw invalid('payment_id', 'Name one of payment_id, payment_required and transaction', 'exactly_one');
-  if (transaction !== undefined)
-    return signTransaction(scope, { transaction, wallet: label === null ? null : walletOf(scope, label) }, keep);
+  if (transaction !== undefined) {
+    if (outcome !== 'paid' && outcome !== 'declined')
+      throw invalid('outcome', 'A transaction that is prepared already is signed as it is, or declined', 'not_taken');
+    return signTransaction(scope, { transaction, outcome, wallet: label === null ? null : walletOf(scope, label) }, keep);
+  }
   const wallet = walletOf(scope, label);
   if (paymentId !== undefined) return payPayment(scope, { paymentId, outcome, wallet, isNamed: label !== null }, keep);
+  if (outcome === 'late') throw invalid('outcome', 'A challenge has no session that could end first', 'not_taken');
   const challenge = parsePaymentRequired(required);
   if (!challenge) throw invalid('payment_required', 'Not a challenge of x402 version 2', 'invalid_value');
   return payRequired(scope, { required: challenge, outcome, wallet }, keep);

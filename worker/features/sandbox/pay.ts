@@ -107,11 +107,11 @@ export async function payRequired(
 /**
  * Signs a transaction that the API prepared, and broadcasts it where no other signature is missing and the chain takes it: as a test wallet,
  * or, where none is named and it is a refund of this merchant's or publishes a plan, as whichever wallet is paid. 422 where it is not one of
- * its signers.
+ * its signers. Declined it is neither signed nor sent.
  */
 export async function signTransaction(
   scope: Scope,
-  { transaction, wallet }: { transaction: string; wallet: TestWallet | null },
+  { transaction, outcome, wallet }: { transaction: string; outcome: 'paid' | 'declined'; wallet: TestWallet | null },
   keep: Keep<TestPayment>,
 ): Promise<TestPayment> {
   const isVouched = wallet === null && (publishesPlan(transaction) || (await isOwnRefund(scope, transaction)));
@@ -124,6 +124,7 @@ export async function signTransaction(
   } = isVouched
     ? await planVouchedSignature(scope, transaction)
     : { ...(await planSignature(scope, payer, transaction)), signer: payer.address };
+  if (outcome === 'declined') return commit(scope, await unchangedKept({ field: 'transaction', value: null, payer: signer }, keep));
   const signed: TestPayment = { field: 'transaction', value, payer: signer, ...(txSignature === null ? {} : { txSignature }) };
   return commit(scope, await withAnswer({ events: [], writes, result: signed }, keep(signed)));
 }

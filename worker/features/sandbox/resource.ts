@@ -43,7 +43,12 @@ export const AdvanceSeconds = z
 export const BeginRequest = z
   .object({
     scenario: z.string().max(64).openapi({ description: 'One of GET /v1/testing/scenarios.' }),
-    seed: z.string().min(1).max(64).optional().openapi({ description: 'The same seed makes the same wallets, and the same steps.' }),
+    seed: z
+      .string()
+      .min(1)
+      .max(64)
+      .optional()
+      .openapi({ description: 'Sessions of one scenario and seed go through the same steps in the same order.' }),
     product_id: z.uuid().optional().openapi({ description: 'What is sold; by default the session makes a product for itself.' }),
     endpoint_id: z.uuid().optional().openapi({ description: 'The only endpoint that hears of it; by default all of your sandbox.' }),
     advance_seconds: AdvanceSeconds.optional().openapi({ description: 'Moves the clock once more after the scenario.' }),

@@ -13,9 +13,9 @@ import { sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import { addressOf, type Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { listDueMerchants } from './own.store.ts';
-import { forgetTransactions } from './sessions/erase.store.ts';
 import { forgetSession } from './sessions/erase.ts';
 import { type Follow, queueRun } from './sessions/run.ts';
 import { listForgotten, listStalled } from './sessions/store.ts';
@@ -50,17 +50,16 @@ export async function sweepSandboxes(ctx: Shard): Promise<Swept> {
   return { taken: stalled.length + merchantIds.length, isFinished: true };
 }
 
-const ROUNDS = { max: 20, roundsMax: 10 };
-const TRANSACTIONS_MAX = 500;
+const PAGES = { pageMax: 20, pagesMax: 10 };
 
-/** Forgets sessions that ended 30 days ago with all they made, and transactions of simulated chains that nothing asks for any more. */
+/** Forgets sessions that ended 30 days ago with all they made. One that cannot be forgotten holds up no other. */
 export const sweepEndedSandboxes = async (ctx: Shard): Promise<Swept> => {
-  await forgetTransactions(ctx.db, ctx.wallNow, TRANSACTIONS_MAX);
   // Until then it is not known what of a session is in the figures, from which it is taken.
   if (await isCountingEarlier(ctx.db)) return { taken: 0, isFinished: true };
-  return sweepRounds(ctx, ROUNDS, async (max) => {
-    const ended = await listForgotten(ctx.db, ctx.wallNow, max);
-    await forEach(ctx, ended, (session) => forgetSession(ctx, session));
-    return ended.length;
-  });
+  return sweepPages<SandboxSession>(
+    ctx,
+    PAGES,
+    (last) => listForgotten(ctx.db, ctx.wallNow, PAGES.pageMax, last),
+    (ended) => forEach(ctx, ended, (session) => forgetSession(ctx, session)),
+  );
 };

@@ -1,6 +1,7 @@
 import { PAGE_ASSETS } from '../assets.ts';
 import { ownWalletParts, sendPage } from '../document.tsx';
 import { sayIn } from '../parts/text.ts';
+import { isTest } from '../parts/wallet-choice.ts';
 import type { SubscribeFacts } from '../subscribing/facts.ts';
 import { Panel, wordsOf } from '../subscribing/page.tsx';
 import { termsOf } from '../subscribing/view.tsx';
@@ -52,7 +53,8 @@ export async function sendSubscribe(shown: ShownListing, begunId: string | null)
         <Brand {...shown} />
         <Price {...shown} />
       </header>
-      <main class="pay" id="pay">
+      <main class={`pay${isTest(facts) ? ' test-frame' : ''}`} id="pay">
+        {isTest(facts) && <p class="test-mark">{page.say('testPage')}</p>}
         <Panel facts={facts} page={page} />
       </main>
       <About {...shown} />

@@ -12,13 +12,14 @@ interface CommonFacts extends WalletTerms {
   price: Amount;
   /** Days of a period. */
   periodDays: number;
+  /** Of the product's page. */
+  slug: string;
   productName: string;
 }
 
 /** The page on which a buyer subscribes. */
 export interface SubscribeFacts extends CommonFacts {
   page: 'subscribe';
-  slug: string;
   /** Why there is nothing to subscribe to; null where there is. */
   obstacle: TextKey | null;
   paymentSessionId: string | null;

@@ -8,6 +8,7 @@ import { loadSubscribingWords } from '../locales/dictionaries.ts';
 import type { SubscribingKey } from '../locales/subscribing/en.ts';
 import { Address, Row, ShortAddress, TestMoney } from '../parts/parts.tsx';
 import { formatInstant, formatMoney, plainName, sayIn } from '../parts/text.ts';
+import { isTest } from '../parts/wallet-choice.ts';
 import type { ManageFacts, SayAny, SubscribingFacts } from './facts.ts';
 import { FIRST_SUBSCRIBING } from './state.ts';
 import { SubscribingPanel, termsOf } from './view.tsx';
@@ -52,6 +53,7 @@ export async function sendSubscription(page: PageContext, row: AuthorizationRow)
   const { config } = page.c.var.ctx;
   const facts: ManageFacts = {
     page: 'manage',
+    slug: row.slug,
     authorizationId: row.id,
     wallet: row.subscriberWallet,
     isCancellable: CANCELLABLE.includes(row.status),
@@ -59,7 +61,7 @@ export async function sendSubscription(page: PageContext, row: AuthorizationRow)
     periodDays: row.periodHours / HOURS_A_DAY,
     productName: plainName(row.terms.productName),
     network: config.NETWORK,
-    ownWallet: row.livemode ? demoWalletOf(config) : null,
+    ownWallet: row.livemode ? demoWalletOf(config) : { kind: 'test' },
     locale: page.locale,
     text: await wordsOf(page),
   };
@@ -75,7 +77,8 @@ export async function sendSubscription(page: PageContext, row: AuthorizationRow)
       alsoConnectTo,
       isUnframed: true,
     },
-    <main class="pay subscription">
+    <main class={`pay subscription${isTest(facts) ? ' test-frame' : ''}`}>
+      {isTest(facts) && <p class="test-mark">{say('testPage')}</p>}
       <section class="about" aria-labelledby="subscription">
         <h1 id="subscription">{say('mTitle')}</h1>
         <Standing row={row} facts={facts} say={say} />

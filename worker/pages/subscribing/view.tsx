@@ -1,6 +1,7 @@
 import { Mark, Spinner, Title } from '../parts/parts.tsx';
 import type { QrCode } from '../parts/qr.ts';
 import { formatInstant, formatMoney, formatPeriod, formatTime } from '../parts/text.ts';
+import { isTest } from '../parts/wallet-choice.ts';
 import { ByPhone } from './by-phone.tsx';
 import type { AnyKey, ConsentKind, Problem, SayAny, SubscribingFacts } from './facts.ts';
 import { isSlow } from './machine.ts';
@@ -124,7 +125,7 @@ function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<State
                   <span class="wallet-name">{say(isManage ? 'mWith' : 'sWith', { wallet: wallet.name })}</span>
                   {!wallet.isUsable && <span class="tag">{say('wrongNetworkTag', { network: say(facts.network) })}</span>}
                 </button>
-                {wallet.isOwn && <p class="own-note">{say('demoWallet')}</p>}
+                {wallet.isOwn && <p class="own-note">{say(isTest(facts) ? 'testWallet' : 'demoWallet')}</p>}
               </li>
             ))}
           </ul>

@@ -1,9 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
-import { DAY } from '#core/time.ts';
 import { MOVING_TYPES } from '#features/figures/movements.ts';
 import { claimsInReach, inReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
-import type { Db, Scope } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
@@ -63,13 +62,4 @@ export function sessionErasure(scope: Scope): Write[] {
     db.delete(products).where(eq(products.sandboxSessionId, sessionId)),
     db.delete(sandboxSessions).where(eq(sandboxSessions.id, sessionId)),
   ];
-}
-
-const CHAIN_KEPT_MS = 90 * DAY;
-
-/** Transactions of no session, which nothing asks for any more. Answers how many. */
-export async function forgetTransactions(db: Db, now: number, limit: number): Promise<number> {
-  const { meta } = await db.run(sql`DELETE FROM sandbox_transactions WHERE rowid IN (SELECT rowid FROM sandbox_transactions
-    WHERE session_id = '' AND created_at <= ${now - CHAIN_KEPT_MS} ORDER BY created_at LIMIT ${limit})`);
-  return meta.changes;
 }

@@ -1,6 +1,6 @@
 import { storyOf } from '#core/errors.ts';
 import type { SandboxSessionId } from '#core/ids.ts';
-import { MINUTE, SECOND } from '#core/time.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { clockOf } from '#platform/chain/clock.store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import { addressOf, type Shard } from '#platform/context.ts';
@@ -22,18 +22,21 @@ export const PAUSE_MS = 20;
 /** A step that waits is looked at again after this, and so often before its session is given up. */
 const WAIT_SECONDS = 1;
 const WAITS_MAX = 90;
+/** Sent on each minute for so long, no step of it came to its end: whatever runs it dies of it. */
+const ABANDONED_MS = DAY;
 /** Events of one step, webhooks of one look. */
 const EVENTS_MAX = 200;
 
 /**
  * Some steps of a session. Each is stored before the next begins, so a run that dies is taken up where it was; of two at once one is
- * stored, and the other stops. A session whose step fails again and again ends as failed.
+ * stored, and the other stops. A session whose step fails again and again, or kills what runs it for a day, ends as failed.
  */
 export async function runSession(ctx: Shard, sessionId: SandboxSessionId, follow: Follow): Promise<void> {
   for (let i = 0; i < STEPS_MAX; i++) {
     const session = await findSandboxSession(ctx.db, sessionId);
     if (session?.status !== 'running') return;
-    const after = await stepSafely(ctx, session, follow);
+    const isAbandoned = ctx.wallNow - session.movedAt > ABANDONED_MS;
+    const after = isAbandoned ? ended(ctx, session, 'fail') : await stepSafely(ctx, session, follow);
     try {
       await commit(ctx, { events: [], writes: updateSandboxSession(ctx, session, { ...after, movedAt: ctx.wallNow }), result: null });
     } catch (error) {

@@ -175,11 +175,17 @@ export async function listSessionEntitlements(scope: Scope): Promise<string[]> {
 /** So long after its end a session is kept. */
 export const KEEP_MS = 30 * DAY;
 
-/** Sessions whose end is long enough ago to be forgotten, with all they made. */
-export const listForgotten = (db: Db, now: number, limit: number): Promise<SandboxSession[]> =>
+/** Sessions whose end is long enough ago to be forgotten, with all they made. `after`: the last one of the page before. */
+export const listForgotten = (db: Db, now: number, limit: number, after: SandboxSession | null): Promise<SandboxSession[]> =>
   db
     .select()
     .from(sandboxSessions)
-    .where(and(sql`ended_at IS NOT NULL`, lte(sandboxSessions.endedAt, now - KEEP_MS)))
-    .orderBy(sandboxSessions.endedAt)
+    .where(
+      and(
+        sql`ended_at IS NOT NULL`,
+        lte(sandboxSessions.endedAt, now - KEEP_MS),
+        after === null ? undefined : sql`(ended_at, id) > (${after.endedAt}, ${after.id})`,
+      ),
+    )
+    .orderBy(sandboxSessions.endedAt, sandboxSessions.id)
     .limit(limit);

@@ -1,5 +1,5 @@
 /**
- * The wallet of a test product's page, on any deployment: it asks what the buyer does, and the service signs and broadcasts on the
+ * The wallet of a test product's pages, on any deployment: it asks what the buyer does, and the service signs and broadcasts on the
  * simulated chain, which no other wallet knows. It sends by itself, as a wallet that pays too little would.
  * @module
  */
@@ -8,8 +8,9 @@ import { fromBase58, toBase64 } from '../../browser/bytes.ts';
 import { keptIn, readFacts, registerOwnWallet } from '../../browser/own-wallet/own-wallet.ts';
 import { newRejection, openWalletDialog, type WalletDialog } from '../../browser/own-wallet/wallet-dialog.ts';
 import { OWN_WALLET_NAMES } from '../../browser/wallets.ts';
+import type { Dictionary } from '../../locales/en.ts';
 import { type Say, sayIn } from '../../parts/text.ts';
-import type { PageFacts } from '../facts.ts';
+import type { WalletTerms } from '../../parts/wallet-choice.ts';
 import { payAtPage } from './api.ts';
 
 const ICON =
@@ -24,12 +25,20 @@ const readWalletId = (): string =>
 /** `leave`: the wallet never answers, as where its person walks away. */
 type Deed = 'paid' | 'underpaid' | 'decline' | 'leave';
 
-const dialogIn = (say: Say): WalletDialog<Deed> => ({
+/** What it takes of the facts of any page that sells, or ends what was sold, in the sandbox. */
+interface TestFacts extends WalletTerms {
+  slug: string;
+  text: Dictionary;
+  /** `manage`: nothing is paid there, so nothing can be paid short. */
+  page?: 'subscribe' | 'manage';
+}
+
+const dialogIn = (say: Say, page: TestFacts['page']): WalletDialog<Deed> => ({
   title: OWN_WALLET_NAMES.test,
   ask: say('twAsk'),
   buttons: [
     ['paid', say('twApprove')],
-    ['underpaid', say('twTooLittle')],
+    ...(page === 'manage' ? [] : ([['underpaid', say('twTooLittle')]] as const)),
     ['decline', say('twDecline')],
     ['leave', say('twLeave')],
   ],
@@ -37,9 +46,9 @@ const dialogIn = (say: Say): WalletDialog<Deed> => ({
 });
 
 /** What the wallet signed and sent; it declines with what wallets throw. Where the service does not answer, its window stays open. */
-const askBuyer = (facts: PageFacts, walletId: string, transaction: Uint8Array): Promise<{ signature: Uint8Array }> =>
+const askBuyer = (facts: TestFacts, walletId: string, transaction: Uint8Array): Promise<{ signature: Uint8Array }> =>
   new Promise((resolve, reject) => {
-    openWalletDialog(dialogIn(sayIn(facts.text)), async (deed) => {
+    openWalletDialog(dialogIn(sayIn(facts.text), facts.page), async (deed) => {
       if (deed === 'decline') reject(newRejection());
       if (deed === 'decline' || deed === 'leave') return null;
       const answer = await payAtPage(facts.slug, walletId, { transaction: toBase64(transaction), outcome: deed });
@@ -49,7 +58,7 @@ const askBuyer = (facts: PageFacts, walletId: string, transaction: Uint8Array): 
     });
   });
 
-function registerTestWallet(facts: PageFacts): void {
+function registerTestWallet(facts: TestFacts): void {
   const walletId = readWalletId();
   registerOwnWallet({
     name: OWN_WALLET_NAMES.test,
@@ -65,5 +74,5 @@ function registerTestWallet(facts: PageFacts): void {
   });
 }
 
-const facts = readFacts<PageFacts>();
+const facts = readFacts<TestFacts>();
 if (facts?.ownWallet?.kind === 'test') registerTestWallet(facts);

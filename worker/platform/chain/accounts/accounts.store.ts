@@ -1,10 +1,13 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, lte, sql } from 'drizzle-orm';
 import { base64 } from '#core/encoding.ts';
 import type { Db } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type SandboxAccount, sandboxAccounts } from '#platform/db/tables/sandbox.ts';
 import type { ChainAccount } from '#solana/chain.ts';
 import type { SandboxPlace } from '../simulated.store.ts';
+
+/** A simulated chain, at a moment of its clock. */
+export type SandboxMoment = SandboxPlace & { now: number };
 
 export const findAccounts = (db: Db, { merchantId, sessionId }: SandboxPlace, addresses: readonly string[]): Promise<SandboxAccount[]> =>
   db
@@ -26,12 +29,8 @@ export interface SimulatedChange {
 }
 
 /** Statements, not effects: the second fails the batch where the account was changed since it was read. */
-export function writeAccount(
-  db: Db,
-  { merchantId, sessionId }: SandboxPlace,
-  { address, before, account }: SimulatedChange,
-  changedBy: string,
-): Write[] {
+export function writeAccount(db: Db, place: SandboxMoment, { address, before, account }: SimulatedChange, changedBy: string): Write[] {
+  const { merchantId, sessionId, now } = place;
   const at = { merchantId, sessionId: sessionId ?? '', address };
   const isAsRead = and(
     eq(sandboxAccounts.merchantId, at.merchantId),
@@ -39,11 +38,11 @@ export function writeAccount(
     eq(sandboxAccounts.address, address),
     eq(sandboxAccounts.changedBy, before ?? ''),
   );
-  const row = account && { owner: account.owner, data: base64.encode(account.data), changedBy };
+  const row = account && { owner: account.owner, data: base64.encode(account.data), changedBy, neededAt: now };
   if (row === null) return before === null ? [] : [db.delete(sandboxAccounts).where(isAsRead), vetoUnlessChanged({ db })];
   const write =
     before === null
-      ? openAccount(db, { merchantId, sessionId }, { address, account: account! }, changedBy)
+      ? openAccount(db, place, { address, account: account! }, changedBy)
       : db.update(sandboxAccounts).set(row).where(isAsRead);
   return [write, vetoUnlessChanged({ db })];
 }
@@ -51,11 +50,49 @@ export function writeAccount(
 /** A statement, not an effect: an account, where nothing stands at its address yet. */
 export const openAccount = (
   db: Db,
-  { merchantId, sessionId }: SandboxPlace,
+  { merchantId, sessionId, now }: SandboxMoment,
   { address, account }: { address: string; account: ChainAccount },
   changedBy: string,
 ): Write =>
   db
     .insert(sandboxAccounts)
-    .values({ merchantId, sessionId: sessionId ?? '', address, owner: account.owner, data: base64.encode(account.data), changedBy })
+    .values({
+      merchantId,
+      sessionId: sessionId ?? '',
+      address,
+      owner: account.owner,
+      data: base64.encode(account.data),
+      changedBy,
+      neededAt: now,
+    })
     .onConflictDoNothing();
+
+/** Accounts of no session that were not needed since `before`, longest first. */
+export const listLongUnneeded = (db: Db, before: number, limit: number): Promise<{ rowid: number; account: SandboxAccount }[]> =>
+  db
+    .select({ rowid: sql<number>`sandbox_accounts.rowid`, account: sandboxAccounts })
+    .from(sandboxAccounts)
+    .where(and(sql`session_id = ''`, lte(sandboxAccounts.neededAt, before)))
+    .orderBy(sandboxAccounts.neededAt)
+    .limit(limit);
+
+/** Deletes those of these accounts whose wallet neither owns a plan nor subscribes; all others count as needed at `now`. In one batch. */
+export async function forgetOrKeep(
+  db: Db,
+  looked: { rowid: number; merchantId: string; wallet: string | null }[],
+  { before, now }: { before: number; now: number },
+): Promise<void> {
+  const rows = sql`json_each(${JSON.stringify(looked)}) j`;
+  const theirs = sql`merchant_id = j.value ->> 'merchantId' AND livemode = 0`;
+  const isNeeded = sql`EXISTS (SELECT 1 FROM subscription_plans WHERE ${theirs} AND owner_wallet = j.value ->> 'wallet')
+    OR EXISTS (SELECT 1 FROM subscription_authorizations WHERE ${theirs} AND subscriber_wallet = j.value ->> 'wallet' AND ended_at IS NULL)`;
+  // One that was changed since it was read is looked at another time.
+  const isOld = lte(sandboxAccounts.neededAt, before);
+  await db.batch([
+    db.delete(sandboxAccounts).where(and(sql`rowid IN (SELECT j.value ->> 'rowid' FROM ${rows} WHERE NOT (${isNeeded}))`, isOld)),
+    db
+      .update(sandboxAccounts)
+      .set({ neededAt: now })
+      .where(and(sql`rowid IN (SELECT j.value ->> 'rowid' FROM ${rows})`, isOld)),
+  ]);
+}

@@ -5,18 +5,17 @@ import { unixSeconds } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { ChainAccount } from '#solana/chain.ts';
-import type { SandboxPlace } from '../simulated.store.ts';
 import { type SignedTransaction, slotAt } from '../simulated-blocks.ts';
-import { findAccounts, openAccount, writeAccount } from './accounts.store.ts';
+import { findAccounts, openAccount, type SandboxMoment, writeAccount } from './accounts.store.ts';
 import { holdingAddress, newHolding, withAmount } from './accounts.ts';
 import { runTransaction, type SimulatedRun } from './run.ts';
 
 /** The accounts of one simulated chain, at a moment of its clock. */
 export class SimulatedLedger {
   readonly #db: Db;
-  readonly #at: SandboxPlace & { now: number };
+  readonly #at: SandboxMoment;
 
-  constructor(db: Db, at: SandboxPlace & { now: number }) {
+  constructor(db: Db, at: SandboxMoment) {
     this.#db = db;
     this.#at = at;
   }

@@ -83,7 +83,7 @@ export type InnerInstructions = { index: number; instructions: RpcInstruction[] 
 
 /**
  * The simulated chain: transactions that test wallets signed over blockhashes of a sandbox. Made by the service alone, for calls of a
- * merchant's sandbox; ended with their session, or after 90 days.
+ * merchant's sandbox; ended with their session, or, of no session, 90 days after they were made (features/retention).
  */
 export const sandboxTransactions = sqliteTable(
   'sandbox_transactions',
@@ -116,7 +116,8 @@ export const sandboxTransactions = sqliteTable(
 
 /**
  * What stands on a simulated chain: the accounts of the subscriptions program, and the token accounts that it moves money between. Changed
- * in the batch of the transaction that changes them; ended with their session, or by the transaction that closes them.
+ * in the batch of the transaction that changes them; ended with their session, or by the transaction that closes them. Those of no session
+ * end 90 days after their wallet was needed last: as the owner of a plan, or by a subscription that is not over (features/retention).
  */
 export const sandboxAccounts = sqliteTable(
   'sandbox_accounts',
@@ -131,10 +132,13 @@ export const sandboxAccounts = sqliteTable(
     data: text('data').notNull(),
     /** The hash of the message that changed it last: of two that change it at once, one is run anew. */
     changedBy: text('changed_by').notNull(),
+    /** When it was changed last or, of no session, last found to be needed; by its own clock. */
+    neededAt: instant('needed_at').notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.merchantId, table.sessionId, table.address] }),
     index('sandbox_accounts_by_session').on(table.sessionId).where(sql`session_id <> ''`),
+    index('sandbox_accounts_unneeded').on(table.neededAt).where(sql`session_id = ''`),
   ],
 );
 

@@ -25,7 +25,10 @@ export const subscriptionPlans = sqliteTable(
     publishedAt: instant('published_at').notNull(),
     createdAt: instant('created_at').notNull(),
   },
-  (table) => [index('subscription_plans_of_product').on(table.productId, table.createdAt)],
+  (table) => [
+    index('subscription_plans_of_product').on(table.productId, table.createdAt),
+    index('subscription_plans_of_wallet').on(table.merchantId, table.livemode, table.ownerWallet),
+  ],
 );
 
 export type SubscriptionPlanRow = typeof subscriptionPlans.$inferSelect;
