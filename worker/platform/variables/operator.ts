@@ -40,7 +40,7 @@ export const OPERATOR_VARIABLES = {
       .regex(/^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:\/|$))/)
       .optional(),
     'https URL, or http on this machine',
-    'where trouble is posted as JSON with a `text`, as chat tools take it: fee payer low, nodes away or behind, dead letters, stuck sweeps, a full database',
+    'where trouble is posted as JSON with a `text`, as chat tools take it: fee payer low, a key of subscriptions missing, nodes away or behind, dead letters, stuck sweeps, a full database',
     { isSecret: true },
   ),
   ALARM_EMAIL: variableOf(z.email().max(254).optional(), 'address', 'who is written to of the same, where letters are sent'),
