@@ -9,6 +9,7 @@ import { endSkips } from './clock.ts';
 // service remembers, the clock of the machine and the network as it is. What one still waits for at its end ends with it, as it would
 // with its worker. A timer that is not due at once is set without the test runner,
 // which would walk the stack for each of them to find its own.
+forgetAll();
 const { fetch, setTimeout } = globalThis;
 const timers: ReturnType<typeof setTimeout>[] = [];
 globalThis.setTimeout = ((...timer: Parameters<typeof setTimeout>) => {
@@ -24,5 +25,4 @@ afterAll(async () => {
   vi.unstubAllGlobals();
   globalThis.fetch = fetch;
   await reset();
-  forgetAll();
 });
