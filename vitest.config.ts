@@ -54,7 +54,7 @@ const inWorkerd = (
   ],
   test: {
     ...test,
-    setupFiles: [...(test?.setupFiles ?? []), './test/world/setup.ts'],
+    setupFiles: [...(test?.setupFiles ?? []), './test/world/setup.ts', './test/world/flat-objects.ts'],
     globalSetup: ['./test/world/global-setup.ts', ...setups],
     // A soak takes its time; a test run does not.
     testTimeout: process.env.SOAK ? 3_600_000 : 60_000,

@@ -16,7 +16,7 @@ const oneOf = <T>(choices: readonly T[]): T => choices[dice(choices.length)]!;
 /** Customers whose histories run side by side, so that their calls and the sweeps meet. */
 const SIDE_BY_SIDE = 4;
 const ROUNDS = 10;
-const RUN_MS = 45_000;
+const RUN_MS = 18_000;
 const isSoak = SOAK > 1;
 const SOAK_HISTORIES = 1000 * SOAK;
 

@@ -15,6 +15,10 @@ import {
   stepOf,
 } from './sources.ts';
 
+/** A module's own variable, or a list that it begins empty. */
+const KEPT_BY_A_MODULE =
+  /^(?:(?:export )?(?:let|var) |(?:(?:export )?const \w+|\s*static (?:readonly )?#?\w+)\b[^=\n]* = (?:new (?:Map|Set)\b[^(\n]*\(\)|\[\]|\{\});)/m;
+
 describe('the direction of imports', () => {
   it('finds the source, and every file has a rank', () => {
     expect(sources.size).toBeGreaterThan(40);
@@ -128,6 +132,11 @@ describe('every matter has one owner', () => {
       [...RAIL_FILES, /^worker\/rules\/product-rails\.ts$/],
     ],
     ['environment variables are read through the checked configuration', () => filesWith(/\bprocess\.env\b/), []],
+    [
+      'what an isolate remembers it can be made to forget: core/isolate/ keeps it, but for what is built once and never changes',
+      () => filesWith(KEPT_BY_A_MODULE),
+      [/^worker\/core\/isolate\/memory\.ts$/, /^worker\/(?:app|published\/event-types\.routes)\.ts$/, /^worker\/pages\//],
+    ],
     ['no type is escaped', () => filesWith(/\bas any\b|:\s*any\b|@ts-(?:ignore|expect-error|nocheck)/), []],
   ])('%s', (_law, files, allowed) => {
     expect(outside(files(), ...allowed)).toEqual([]);
@@ -159,5 +168,19 @@ describe('every matter has one owner', () => {
       'id === X402_RAIL',
     ])
       expect(one).toMatch(RAIL_COMPARED);
+    for (const one of [
+      'let isComplete = false;',
+      'const homes = new Map<AccountId, string>();',
+      'export const known: Map<string, Seen> = new Map();',
+      '  static readonly #verified = new Set<string>();',
+    ])
+      expect(one).toMatch(KEPT_BY_A_MODULE);
+    for (const one of [
+      '  let fine = 0;',
+      '  const found = new Map();',
+      "const BUSY = new Set(['a']);",
+      'const homes = new Memory<Id, string>(9);',
+    ])
+      expect(one).not.toMatch(KEPT_BY_A_MODULE);
   });
 });

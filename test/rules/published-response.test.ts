@@ -10,4 +10,10 @@ describe('the answers of all tests are held against the document', () => {
     expect(() => expectPublishedResponse('GET', '/v1/products', 403, error('handoff_secret_mismatch'))).toThrow(/does not name/);
     expect(() => expectPublishedResponse('GET', '/v1/products', 409, error('state_conflict'))).toThrow(/does not name/);
   });
+
+  it('which tells the shape of each body, down to what an answer is made of', () => {
+    const refused = error('invalid_authorization');
+    expect(() => expectPublishedResponse('GET', '/v1/products', 401, { ...refused, retryable: 'no' })).toThrow(/retryable/);
+    expect(() => expectPublishedResponse('GET', '/v1/products', 200, { items: [{}], next_cursor: null })).toThrow(/items/);
+  });
 });

@@ -1,6 +1,7 @@
 import { reset } from 'cloudflare:test';
 import { setTimeout as later } from 'node:timers';
 import { afterAll, vi } from 'vitest';
+import { endSkips } from './clock.ts';
 
 // One worker runs many files of stories, because its start takes longer than most of them do. Each file still begins as in a worker
 // of its own: no row, no object, no module that another file has used, the clock of the machine and the network as it is. What one
@@ -17,7 +18,7 @@ afterAll(async () => {
   globalThis.setTimeout = setTimeout;
   timers.forEach(clearTimeout);
   vi.useRealTimers();
-  vi.restoreAllMocks();
+  endSkips();
   vi.unstubAllGlobals();
   globalThis.fetch = fetch;
   await reset();

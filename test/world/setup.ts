@@ -1,7 +1,7 @@
-import { applyD1Migrations, reset } from 'cloudflare:test';
+import { reset } from 'cloudflare:test';
 import { afterAll, afterEach } from 'vitest';
 import { testEnv } from './env.ts';
-import './flat-objects.ts';
+import { migrate } from './migrated.ts';
 
 // The test runner resolves @solana/kit for browsers, where it insists on a secure context; workerd always is one.
 Object.assign(globalThis, { isSecureContext: true });
@@ -27,4 +27,4 @@ afterAll(() => {
 // the service when nobody answers any more, and the worker would wait for it for ever.
 afterAll(reset);
 
-await applyD1Migrations(testEnv.DB, testEnv.TEST_MIGRATIONS);
+await migrate(testEnv.DB);

@@ -6,6 +6,7 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
 import { base64, base64url, hex, utf8 } from './encoding.ts';
 import { assert } from './errors.ts';
+import { Memory } from './isolate/memory.ts';
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => sha256Of(bytes);
 /** CRC-32 (IEEE 802.3): recognises typos, protects nothing. */
@@ -87,7 +88,10 @@ export interface SigningKey {
   jwk: { kty: 'OKP'; crv: 'Ed25519'; x: string; d: string; kid: string };
 }
 
-const keyRings = new Map<string, readonly SigningKey[]>();
+/** More than any configuration names. */
+const SECRETS_MAX = 100;
+
+const keyRings = new Memory<string, readonly SigningKey[]>(SECRETS_MAX);
 
 /**
  * The Ed25519 keys of a secret: base64url seeds of 32 bytes, separated by commas. The first signs; all verify, so a
@@ -107,7 +111,7 @@ export function keyRing(secret: string): readonly SigningKey[] {
   return ring;
 }
 
-const macRings = new Map<string, readonly Uint8Array[]>();
+const macRings = new Memory<string, readonly Uint8Array[]>(SECRETS_MAX);
 
 /** MAC keys of a secret: base64url seeds of 32 bytes, separated by commas. The first signs, all verify. */
 export function macRing(secret: string): readonly Uint8Array[] {
@@ -127,7 +131,7 @@ interface SealKey {
   /** By its maker's type, which Node and workerd both know. */
   key: Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 }
-const sealKeys = new Map<string, Promise<readonly SealKey[]>>();
+const sealKeys = new Memory<string, Promise<readonly SealKey[]>>(SECRETS_MAX);
 
 /** AES-256-GCM keys out of a secret's seeds; a version names each, so that a rotation can tell them apart. */
 function sealRing(secret: string) {

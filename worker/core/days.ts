@@ -1,3 +1,4 @@
+import { Memory } from './isolate/memory.ts';
 import { DAY, HOUR, MINUTE } from './time.ts';
 
 /** Clocks of every zone in use are a whole number of these from UTC, so each of their days begins with one. */
@@ -7,14 +8,12 @@ export const quarterOf = (at: number): number => at - (at % QUARTER);
 /** The first moment of the UTC day. */
 export const utcDayOf = (at: number): number => at - (at % DAY);
 
-const FORMATS_MAX = 64;
-const formats = new Map<string, Intl.DateTimeFormat>();
+/** Each is some kilobytes, and an isolate lives long. */
+const formats = new Memory<string, Intl.DateTimeFormat>(64);
 
 function formatOf(timezone: string): Intl.DateTimeFormat {
   const known = formats.get(timezone);
   if (known) return known;
-  // Each is some kilobytes, and an isolate lives long.
-  if (formats.size >= FORMATS_MAX) formats.clear();
   const format = new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {
     timeZone: timezone,
     year: 'numeric',

@@ -1,4 +1,5 @@
 import { storyOf } from '#core/errors.ts';
+import { remembered } from '#core/isolate/memory.ts';
 
 /** The one canonical line of a request, a job or an object's commit: an allow-list of fields, JSON, no body, no header, no raw path. */
 export interface LogLine {
@@ -33,16 +34,18 @@ export interface LogLine {
  */
 const ABOUT = ['config', 'rpc', 'object', 'batch failed', 'row failed', 'lease', 'schema'] as const;
 const REFUSALS: Record<number, string> = { 401: 'refused credential', 403: 'refused permission', 429: 'refused rate' };
-const counted = new Map<string, number>([...ABOUT, ...Object.values(REFUSALS)].map((about) => [about, 0]));
+const notes = remembered(() => ({
+  counted: new Map<string, number>([...ABOUT, ...Object.values(REFUSALS)].map((about) => [about, 0])),
+  taken: new Map<string, number>(),
+}));
 
 /** How often each was noted in this isolate. */
-export const notesCounted = (): { about: string; times: number }[] => [...counted].map(([about, times]) => ({ about, times }));
+export const notesCounted = (): { about: string; times: number }[] => [...notes.counted].map(([about, times]) => ({ about, times }));
 
-let taken = new Map<string, number>();
 /** How often each was noted in this isolate since this was asked last; those that were not are left out. */
 export function takeNotesCounted(): { about: string; times: number }[] {
-  const before = taken;
-  taken = new Map(counted);
+  const { counted, taken: before } = notes;
+  notes.taken = new Map(counted);
   return [...counted].map(([about, times]) => ({ about, times: times - (before.get(about) ?? 0) })).filter(({ times }) => times > 0);
 }
 
@@ -50,7 +53,7 @@ export function logRequest(line: LogLine): void {
   const noted = (line.notes ?? []).map((note) => ABOUT.find((word) => note.startsWith(`${word}:`)));
   // The status of an attempt is what a merchant's server answered us.
   const refusal = line.job === undefined ? REFUSALS[line.status ?? 0] : undefined;
-  for (const about of [...noted, refusal]) if (about) counted.set(about, counted.get(about)! + 1);
+  for (const about of [...noted, refusal]) if (about) notes.counted.set(about, notes.counted.get(about)! + 1);
   // biome-ignore lint/suspicious/noConsole: the platform collects this line; nothing else in the service prints.
   console.log(JSON.stringify(line));
 }

@@ -1,3 +1,4 @@
+import { remembered } from '#core/isolate/memory.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Env } from './context.ts';
 import { takeNotesCounted } from './log.ts';
@@ -11,12 +12,12 @@ export function writePoints(dataset: AnalyticsEngineDataset, samples: { name: st
     dataset.writeDataPoint({ indexes: [name], blobs: [name, label ?? ''], doubles: [value] });
 }
 
-let notesRecordedAt = 0;
+const notes = remembered(() => ({ recordedAt: 0 }));
 
 /** What this isolate noted since the last time, at most once a minute: no other isolate can tell of it. */
 export function recordNotes(env: Env, now: number): void {
-  if (!env.METRICS || now < notesRecordedAt + MINUTE) return;
-  notesRecordedAt = now;
+  if (!env.METRICS || now < notes.recordedAt + MINUTE) return;
+  notes.recordedAt = now;
   writePoints(
     env.METRICS,
     takeNotesCounted().map(({ about, times }) => ({ name: 'svc_notes', label: about, value: times })),

@@ -1,4 +1,5 @@
 import { base64 } from '#core/encoding.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import { TOKEN_PROGRAM } from './assets.ts';
 import type { Chain, ChainAccount } from './chain.ts';
 import type { Lifetime } from './checkout-transaction.ts';
@@ -25,7 +26,7 @@ const transactionCall = (signature: string): RpcCall => ({
 export class NodeChain implements Chain {
   readonly #nodes: readonly Node[];
   readonly #patience: typeof PATIENCE;
-  static readonly #health = new Map<string, { at: number; isHealthy: boolean }>();
+  static readonly #health = new Memory<string, { at: number; isHealthy: boolean }>(1_000);
 
   constructor(nodes: readonly Node[], patience = PATIENCE) {
     this.#nodes = nodes;

@@ -1,3 +1,5 @@
+import { Memory } from '#core/isolate/memory.ts';
+
 /** An unreachable node is an answer like any other. */
 export type Unavailable = { kind: 'unavailable'; reason: string };
 export const unavailable = (reason: string): Unavailable => ({ kind: 'unavailable', reason });
@@ -15,16 +17,19 @@ const RESTS_FOR_CALLS = 20;
 /** A request waits for it, so not for long; and a node that does not answer is left alone for a while. */
 const GENESIS = { timeoutMs: 500, everyMs: 30_000 };
 
+/** More than any configuration names. */
+const NODES_MAX = 1_000;
+
 /** JSON-RPC to one Solana node: the only place that talks to the chain. */
 export class Node {
   readonly url: string;
   readonly #genesisHash: string;
   readonly #leftMs: () => number;
   /** The node's genesis was compared once; a node does not change networks under one URL. */
-  static readonly #verified = new Set<string>();
-  static readonly #foreign = new Set<string>();
-  static readonly #resting = new Map<string, number>();
-  static readonly #askedAt = new Map<string, number>();
+  static readonly #verified = new Memory<string, true>(NODES_MAX);
+  static readonly #foreign = new Memory<string, true>(NODES_MAX);
+  static readonly #resting = new Memory<string, number>(NODES_MAX);
+  static readonly #askedAt = new Memory<string, number>(NODES_MAX);
 
   /** `leftMs` tells how long the caller has left: no call takes longer, and with nothing left no node is asked. */
   constructor(url: string, genesisHash: string, leftMs: () => number) {
@@ -89,11 +94,11 @@ export class Node {
     const genesis = answers.pop();
     if (!genesis || !('result' in genesis) || typeof genesis.result !== 'string') return unavailable('no genesis hash');
     if (genesis.result !== this.#genesisHash) {
-      Node.#foreign.add(this.url);
+      Node.#foreign.set(this.url, true);
       return unavailable('the RPC serves another network');
     }
     Node.#foreign.delete(this.url);
-    Node.#verified.add(this.url);
+    Node.#verified.set(this.url, true);
     return answers;
   }
 

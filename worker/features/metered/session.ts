@@ -1,5 +1,6 @@
 import { ApiError, objectAway, raise, storyOf } from '#core/errors.ts';
 import { type AccountId, isMeteredSessionId } from '#core/ids.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import { calledBy } from '#features/entitlements/entitlement.ts';
 import { scopeOf } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
@@ -62,8 +63,8 @@ export async function readOwnSession(ctx: Ctx, actor: Actor, sessionId: string):
 export type OpenedSession = MeteredSnapshot & { bound: NonNullable<MeteredSnapshot['bound']> };
 export const isOpened = (session: MeteredSnapshot): session is OpenedSession => session.bound !== null;
 
-const opened = new Map<string, OpenedSession>();
 const OPENED_MAX = 5_000;
+const opened = new Memory<string, OpenedSession>(OPENED_MAX);
 
 /** Terms and channel of a session, remembered once it has one: they never change. What it counts is by now as much or more. 404. */
 export async function recallSession(ctx: Ctx, sessionId: string): Promise<MeteredSnapshot> {
@@ -75,19 +76,16 @@ export async function recallSession(ctx: Ctx, sessionId: string): Promise<Metere
 }
 
 export function rememberSession(session: MeteredSnapshot): void {
-  if (!isOpened(session)) return;
-  if (opened.size >= OPENED_MAX && !opened.has(session.sessionId)) opened.clear();
-  opened.set(session.sessionId, session);
+  if (isOpened(session)) opened.set(session.sessionId, session);
 }
 
-const sessionsByChannel = new Map<string, string>();
+const sessionsByChannel = new Memory<string, string>(OPENED_MAX);
 
 /** The session of a channel, by an object that stands for its address: it is one session's for ever. 404. */
 export async function sessionOfChannel(ctx: Ctx, channelId: string): Promise<string> {
   const known = sessionsByChannel.get(channelId);
   if (known !== undefined) return known;
   const sessionId = (await findClaim(ctx, true, channelId)) ?? (await findClaim(ctx, false, channelId)) ?? raise('not_found');
-  if (sessionsByChannel.size >= OPENED_MAX) sessionsByChannel.clear();
   sessionsByChannel.set(channelId, sessionId);
   return sessionId;
 }

@@ -1,4 +1,5 @@
 import { storyOf } from '#core/errors.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { type Purchase, planMembership } from '#features/memberships/membership.ts';
 import { planReceipt, type Receipt, type ReceiptFacts } from '#features/receipts/receipt.ts';
@@ -70,8 +71,7 @@ function quoteOf({ terms: { quote } }: Payment): ReceiptFacts['quote'] {
 }
 
 /** Payments that this isolate credited lately, whose object need not be asked again. */
-const credited = new Set<Payment['id']>();
-const CREDITED_MAX = 1000;
+const credited = new Memory<Payment['id'], true>(1000);
 
 /**
  * Brings what was bought to the buyer's entitlement, so that a caller who is told of a confirmation can use it at once, also one who
@@ -84,6 +84,5 @@ export async function grantAccess(ctx: Ctx, payment: Payment): Promise<void> {
   } catch (error) {
     return ctx.note(`credit: ${storyOf(error)}`);
   }
-  credited.add(payment.id);
-  if (credited.size > CREDITED_MAX) for (const oldest of [...credited].slice(0, CREDITED_MAX / 2)) credited.delete(oldest);
+  credited.set(payment.id, true);
 }

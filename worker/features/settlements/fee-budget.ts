@@ -1,5 +1,6 @@
 import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
@@ -24,7 +25,7 @@ const FREE_POOL = 'fees:free-accounts';
 const PLAN_POOL = 'fees:plans';
 
 /** Until when a pool is known to be used up, by its name and size: then it is not asked. */
-const poolRefusals = new Map<string, { until: number; answer: FeeAnswer }>();
+const poolRefusals = new Memory<string, { until: number; answer: FeeAnswer }>(100);
 
 /**
  * Takes the fees of a payment out of its merchant's budget of the day, and out of that of all free accounts together, before it is

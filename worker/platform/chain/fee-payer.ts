@@ -1,6 +1,7 @@
 import { keyRing, type SigningKey } from '#core/crypto.ts';
 import { base58 } from '#core/encoding.ts';
 import { assert } from '#core/errors.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { type Config, type Ctx, hasChannels, hasSubscriptions, hasX402 } from '#platform/context.ts';
 import { readLamportsSpent, saveLook } from './fee-payer-looks.store.ts';
@@ -59,7 +60,7 @@ const LOOKED_FOR_MS = MINUTE;
 /** A node that hangs is not asked for a while, and a request waits only this long for it: a denial is not worth more. */
 const AWAY_FOR_MS = 5 * SECOND;
 const ASK_MS = 1500;
-const looks = new Map<string, { until: number; funds: Funds }>();
+const looks = new Memory<string, { until: number; funds: Funds }>(100);
 
 /** What the current fee payer has left. Asked of the node at most once a minute: every agent's denial wants to know. */
 export const feePayerFunds = async (ctx: Ctx): Promise<Funds> => (await lookAtFunds(ctx, feePayersOf(ctx.config).current)).funds;

@@ -1,4 +1,5 @@
 import { ApiError } from '#core/errors.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import { DAY } from '#core/time.ts';
 import { type Config, type Ctx, hasChannels, hasSubscriptions, hasX402 } from '#platform/context.ts';
 import { parseWallet } from '#solana/assets.ts';
@@ -51,14 +52,13 @@ export async function requireSpendable(ctx: Ctx, wallet: string, livemode: boole
 }
 
 const LOOKED_MAX = 10_000;
-const fine = new Map<string, number>();
+const fine = new Memory<string, number>(LOOKED_MAX);
 
 /** Same as `requireSpendable`, but the node is asked at most once a day and isolate: a wallet may have become another kind of account. */
 export async function payeeOfToday(ctx: Ctx, wallet: string): Promise<Unspendable | null> {
   const place = `${ctx.chain.place} ${wallet}`;
   if (ctx.wallNow < (fine.get(place) ?? 0)) return null;
   const found = await lookAtPayee(ctx, wallet);
-  if (fine.size >= LOOKED_MAX) fine.clear();
   // What stands in the way is looked at afresh each time, so that mending it helps at once.
   if (found === null) fine.set(place, ctx.wallNow + DAY);
   return found;

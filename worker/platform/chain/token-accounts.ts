@@ -1,3 +1,4 @@
+import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
@@ -5,14 +6,14 @@ import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 /** A token account that was there stays, all but always; so it is asked for again only after a while. */
 const SEEN_FOR_MS = 10 * MINUTE;
 const SEEN_MAX = 10_000;
-const seen = new Map<string, number>();
+const seen = new Memory<string, number>(SEEN_MAX);
 /** One that is not there is asked for again soon: its merchant may be opening it. A readiness check forgets it at once, so that the next denial asks the node again. */
 const MISSING_FOR_MS = 30 * SECOND;
-const missing = new Map<string, number>();
+const missing = new Memory<string, number>(SEEN_MAX);
 /** A node that hangs is not asked for a while, and a request waits only this long for it. */
 const AWAY_FOR_MS = 5 * SECOND;
 const ASK_MS = 1500;
-const away = new Map<string, number>();
+const away = new Memory<string, number>(SEEN_MAX);
 
 /** What is believed of an earlier answer: whatever it was, only that the account was there, or nothing. */
 type Trust = 'all' | 'presence' | 'nothing';
@@ -25,8 +26,6 @@ export async function tokenAccountExists(ctx: Ctx, ata: string, trust: Trust): P
   const asLastSeen = seen.has(place) && trust !== 'nothing' ? true : null;
   if (trust !== 'nothing' && ctx.wallNow < (away.get(place) ?? 0)) return asLastSeen;
   const answer = await ctx.chain.within(ASK_MS).prepare([ata]);
-  if (seen.size >= SEEN_MAX) seen.clear();
-  if (away.size >= SEEN_MAX) away.clear();
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);
     away.set(place, ctx.wallNow + AWAY_FOR_MS);
@@ -34,7 +33,6 @@ export async function tokenAccountExists(ctx: Ctx, ata: string, trust: Trust): P
   }
   away.delete(place);
   const exists = answer.exists[0] === true;
-  if (missing.size >= SEEN_MAX) missing.clear();
   if (exists) {
     seen.set(place, ctx.wallNow);
     missing.delete(place);

@@ -7,6 +7,7 @@
 import { eq } from 'drizzle-orm';
 import { assert } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { accounts } from './tables/accounts.ts';
 
@@ -49,8 +50,7 @@ export async function findAnywhere<T>(ctx: Ctx, find: (shard: Shard) => Promise<
 }
 
 /** By account: no account moves, so what was found once is true for ever. */
-const homes = new Map<AccountId, string>();
-const HOMES_MAX = 10_000;
+const homes = new Memory<AccountId, string>(10_000);
 
 /** Where an account lives. */
 export async function homeOf(ctx: Ctx, accountId: AccountId): Promise<Shard> {
@@ -59,7 +59,6 @@ export async function homeOf(ctx: Ctx, accountId: AccountId): Promise<Shard> {
   if (known) return shardNamed(ctx, known.name);
   const isHere = ({ db }: Shard) => db.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)).get();
   const home = await locate(ctx, isHere);
-  if (homes.size >= HOMES_MAX) homes.clear();
   if (await isHere(home)) homes.set(accountId, home.database);
   return home;
 }

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import { remembered } from '#core/isolate/memory.ts';
 import { ApiError, storyOf } from '../../core/errors.ts';
 import { SECOND } from '../../core/time.ts';
 import { Node } from '../../solana/node.ts';
@@ -22,9 +23,7 @@ export const requireConfiguration = (health: (env: Env, options: { isStrict: boo
   });
 
 /** Once complete, a database stays so for the life of an isolate: migrations only add. */
-let isComplete = false;
-let lookedAt = 0;
-let missing: string[] = [];
+const schema = remembered(() => ({ isComplete: false, lookedAt: 0, missing: [] as string[] }));
 /** While migrations are behind, the database is asked no more often than this. */
 const LOOK_EVERY_MS = 5 * SECOND;
 
@@ -34,23 +33,22 @@ const LOOK_EVERY_MS = 5 * SECOND;
  */
 export async function findFaults(ctx: Ctx): Promise<{ columns: string[]; nodes: number[] }> {
   const [nodes] = await Promise.all([Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.wallNow), lookAtSchema(ctx)]);
-  return { columns: missing, nodes };
+  return { columns: schema.missing, nodes };
 }
 
 /** `requireWhole` would let this pass without a call. */
-export const isKnownWhole = ({ rpcUrls }: Config, now: number): boolean => isComplete && Node.areKnownGood(rpcUrls, now);
+export const isKnownWhole = ({ rpcUrls }: Config, now: number): boolean => schema.isComplete && Node.areKnownGood(rpcUrls, now);
 
 /** A look under way settles nothing for requests that come meanwhile: each of them looks too, until one has seen. */
 async function lookAtSchema(ctx: Ctx): Promise<void> {
-  if (isComplete || ctx.wallNow < lookedAt + LOOK_EVERY_MS) return;
+  if (schema.isComplete || ctx.wallNow < schema.lookedAt + LOOK_EVERY_MS) return;
   try {
-    missing = (await Promise.all(ctx.databases.map(({ db }) => listMissingColumns(db)))).flat();
-    isComplete = missing.length === 0;
-    lookedAt = ctx.wallNow;
+    const missing = (await Promise.all(ctx.databases.map(({ db }) => listMissingColumns(db)))).flat();
+    Object.assign(schema, { isComplete: missing.length === 0, lookedAt: ctx.wallNow, missing });
   } catch (error) {
     // Out of reach it tells nothing, and the route says so itself.
     ctx.note(`schema: ${storyOf(error)}`);
-    missing = [];
+    schema.missing = [];
   }
 }
 

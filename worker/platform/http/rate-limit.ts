@@ -2,6 +2,7 @@ import { createMiddleware } from 'hono/factory';
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import { SECOND, unixSeconds } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { admissionObject } from '#platform/objects.ts';
@@ -35,7 +36,7 @@ type AskedWindow = AddressWindow & Pick<PublicBucket, 'isCount'>;
 
 const REMEMBERED_MAX = 10_000;
 /** Windows that are full, by address: until they are free again an address is refused here, without a call to its object. */
-const full = new Map<string, RateLimit>();
+const full = new Memory<string, RateLimit>(REMEMBERED_MAX);
 
 /** Counts a caller's address in all of these windows; 429 where one is full. */
 const hitAddress = (c: RouteContext, windows: AskedWindow[]): Promise<RateLimit> => hitObject(c, callerOf(c).address, windows);
@@ -51,7 +52,6 @@ async function hitObject(c: RouteContext, caller: string, windows: AskedWindow[]
   for (const { name, max } of asked) refuseWhileFull(ctx, `${object} ${name} ${max}`);
   const answer = await admissionObject(ctx, object).hit(asked, ctx.wallNow);
   if (answer.allowed) return answer.rate;
-  if (full.size >= REMEMBERED_MAX) full.clear();
   full.set(`${object} ${answer.full} ${answer.rate.limit}`, answer.rate);
   throw rateLimited(answer.rate, ctx.wallNow);
 }

@@ -1,3 +1,4 @@
+import { Memory } from '#core/isolate/memory.ts';
 import type { Asset, Rate } from '#core/money.ts';
 import { SECOND } from '#core/time.ts';
 import type { Config } from '#platform/context.ts';
@@ -42,8 +43,8 @@ const KEPT_MS = 3 * SECOND;
 const FAILED_KEPT_MS = 1.5 * SECOND;
 const HEALTH_KEPT_MS = 15 * SECOND;
 
-const kept = new Map<string, { answer: PriceAnswer; until: number }>();
-const health = new Map<string, { isHealthy: boolean; at: number }>();
+const kept = new Memory<string, { answer: PriceAnswer; until: number }>(100);
+const health = new Memory<string, { isHealthy: boolean; at: number }>(100);
 
 /** The source of sandboxes, which calls no server: the price is always the same, and fresh. */
 export const SIMULATED_PRICE_URL = 'sandbox:price';

@@ -1,3 +1,4 @@
+import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { PaidPlan } from '#rules/plans.ts';
 import type { Config } from '../config.ts';
@@ -16,7 +17,7 @@ export const missingForProcessor = (config: Config): string[] =>
 const TIMEOUT_MS = 3 * SECOND;
 const KEPT_MS = MINUTE;
 /** By its address and key: whether it answered, and when it was asked. */
-const health = new Map<string, { isHealthy: boolean; at: number }>();
+const health = new Memory<string, { isHealthy: boolean; at: number }>(100);
 
 /**
  * Whether the payment processor answers, and takes our key for what is read of it. The health check is public, so the answer comes

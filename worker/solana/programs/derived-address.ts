@@ -1,6 +1,7 @@
 import { type Address, getAddressDecoder, getAddressEncoder, type ReadonlyUint8Array } from '@solana/kit';
 import { isOnCurve, sha256 } from '#core/crypto.ts';
 import { base58, utf8 } from '#core/encoding.ts';
+import { Memory } from '#core/isolate/memory.ts';
 
 /** An address no private key exists for, and the byte that pushed it off the curve. */
 export interface DerivedAddress {
@@ -24,15 +25,13 @@ export function u64Seed(value: bigint): Uint8Array {
 }
 
 /** Those of this isolate that were derived lately: each costs about half a millisecond, and who looks at an account also names it. */
-const derived = new Map<string, DerivedAddress>();
-const DERIVED_MAX = 2_000;
+const derived = new Memory<string, DerivedAddress>(2_000);
 
 /** The program-derived address of the seeds, with the highest bump that yields one. (Solana runtime, `find_program_address`) */
 export function findDerivedAddress(program: Address, seeds: Seeds): DerivedAddress {
   const key = `${program} ${seeds.map((seed) => base58.encode(Uint8Array.from(seed))).join()}`;
   const found = derived.get(key) ?? searchAddress(program, seeds);
   derived.set(key, found);
-  if (derived.size > DERIVED_MAX) for (const oldest of [...derived.keys()].slice(0, DERIVED_MAX / 2)) derived.delete(oldest);
   return found;
 }
 

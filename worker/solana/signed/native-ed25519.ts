@@ -8,12 +8,13 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hex } from '#core/encoding.ts';
+import { Memory } from '#core/isolate/memory.ts';
 
 type NativeKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 const KEYS_MAX = 2_000;
 /** By hex of the key; null: one that nothing may be signed with. */
-const keys = new Map<string, Promise<NativeKey | null>>();
+const keys = new Memory<string, Promise<NativeKey | null>>(KEYS_MAX);
 
 /** The canonical encodings of the eight points of small order. (RFC 8032, curve25519's torsion) */
 const SMALL_ORDER = new Set([
@@ -45,7 +46,6 @@ function keyOf(publicKey: Uint8Array): Promise<NativeKey | null> {
   const name = hex.encode(publicKey);
   const known = keys.get(name);
   if (known) return known;
-  if (keys.size >= KEYS_MAX) keys.clear();
   const key = importKey(publicKey);
   keys.set(name, key);
   return key;

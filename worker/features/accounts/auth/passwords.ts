@@ -11,6 +11,7 @@ import {
 } from '#core/crypto.ts';
 import { base64url, utf8 } from '#core/encoding.ts';
 import { overloaded, storyOf } from '#core/errors.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
@@ -40,14 +41,14 @@ const openHash = (peppers: string, stored: string): Promise<string> =>
 const IN_FLIGHT_MAX = 8;
 /** A request that was cut off never reports its end, so it stops counting after its deadline. */
 const IN_FLIGHT_MS = 20 * SECOND;
-const inFlight = new Set<{ until: number }>();
+const inFlight = new Memory<{ until: number }, true>(IN_FLIGHT_MAX);
 
 /** Runs work that hashes a password, unless too much of it runs in this isolate: 503 temporarily_unavailable. */
 async function inFlightMax<T>({ wallNow: now }: Ctx, work: () => Promise<T>): Promise<T> {
-  for (const one of inFlight) if (one.until <= now) inFlight.delete(one);
+  for (const one of inFlight.keys()) if (one.until <= now) inFlight.delete(one);
   if (inFlight.size >= IN_FLIGHT_MAX) throw overloaded();
   const mine = { until: now + IN_FLIGHT_MS };
-  inFlight.add(mine);
+  inFlight.set(mine, true);
   try {
     return await work();
   } finally {

@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { z } from 'zod';
+import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { askForToken, askProvider, ProviderAway, withQuery } from '#platform/providers/sign-in.ts';
@@ -13,7 +14,7 @@ const Discovery = z.object({ issuer: z.string(), authorization_endpoint: z.url()
 type Endpoints = z.infer<typeof Discovery> & { keys: JWTVerifyGetKey; readAt: number };
 
 /** By issuer: where its endpoints are, and the keys it signs with. */
-const known = new Map<string, Endpoints>();
+const known = new Memory<string, Endpoints>(100);
 const KNOWN_MS = 10 * MINUTE;
 
 /** What the issuer publishes about itself (OpenID Connect Discovery 1.0, section 4). */

@@ -1,4 +1,5 @@
 import { raise } from '#core/errors.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import { type Money, type MoneyResource, toMoneyResource } from '#core/money.ts';
 import { findAccount, findLogo } from '#features/accounts/store.ts';
 import type { PaperFacts, ReceiptDocument } from '#papers/facts.ts';
@@ -59,8 +60,7 @@ export async function drawReceipt(
 }
 
 /** Fonts that this isolate has read: parsing one anew costs more than the page. */
-const fonts = new Map<string, Uint8Array>();
-const FONTS_MAX = 40;
+const fonts = new Memory<string, Uint8Array>(40);
 
 async function loadFont(ctx: Ctx, path: string): Promise<Uint8Array> {
   const known = fonts.get(path);
@@ -71,7 +71,6 @@ async function loadFont(ctx: Ctx, path: string): Promise<Uint8Array> {
     return raise('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
   const bytes = new Uint8Array(await response.arrayBuffer());
-  if (fonts.size >= FONTS_MAX) fonts.clear();
   fonts.set(path, bytes);
   return bytes;
 }

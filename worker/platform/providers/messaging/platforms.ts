@@ -1,6 +1,7 @@
 import { equalBytes, sha256 } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import type { Config, Ctx } from '#platform/context.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider } from '#rules/payment-terms.ts';
 import { Pace } from './pace.ts';
@@ -13,7 +14,7 @@ export const isPlatform = (name: string): name is IdentityProvider => (IDENTITY_
 export const missingForDelivery = (config: Config, provider: IdentityProvider): string[] =>
   PLATFORMS[provider].needs.filter((name) => config[name] === undefined);
 
-const paces = new Map<IdentityProvider, Pace>();
+const paces = new Memory<IdentityProvider, Pace>(IDENTITY_PROVIDERS.length);
 /** The one pace of this isolate for a platform. */
 export function paceOf(provider: IdentityProvider): Pace {
   const known = paces.get(provider) ?? new Pace();
