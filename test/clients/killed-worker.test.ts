@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Body, type MeteredBuyer, MeteredService, untilAnswered } from './metered-service.ts';
 
 /** `SOAK_USES`: of each session in a soak, where a machine has less time. */
-const [SESSIONS, USES, KILLS] = process.env.SOAK ? [64, Number(process.env.SOAK_USES ?? 1_000), 5] : [8, 40, 2];
+const [SESSIONS, USES, KILLS] = process.env.SOAK ? [64, Number(process.env.SOAK_USES ?? 1_000), 5] : [16, 200, 2];
 
 /** Every use is two calls through three processes, which others may share the processor with. */
 const TEST_MS = process.env.SOAK ? 3_600_000 : 300_000;
