@@ -26,6 +26,8 @@ export function createClient(options: ClientOptions) {
 
   const product = (productId: string) => `/v1/products/${encodeURIComponent(productId)}`;
   const endpoint = (endpointId: string) => `/v1/webhooks/endpoints/${encodeURIComponent(endpointId)}`;
+  const plan = (productId: string) => `/v1/access/products/${encodeURIComponent(productId)}/subscription-plan`;
+  const subscription = (authorizationId: string) => `/v1/access/native-subscriptions/${encodeURIComponent(authorizationId)}`;
   const metered = (sessionId: string) => `${METERED}/${encodeURIComponent(sessionId)}`;
   const getPayment = (paymentId: string, o?: CallOptions) => read<T.Payment>(`/v1/payments/${encodeURIComponent(paymentId)}`, undefined, o);
 
@@ -111,6 +113,29 @@ export function createClient(options: ClientOptions) {
         ),
       /** Pays as a test wallet would: a payment, or a challenge of x402. */
       pay: (body: T.TestPaymentRequest, o?: CallOptions) => keyed<T.TestPayment>('POST', '/v1/testing/pay', body, o),
+    },
+    /** What a product with `renewal_mode: AUTOMATIC` is sold by: published on the chain once, by the wallet that is paid. */
+    subscriptionPlans: {
+      get: (productId: string, o?: CallOptions) => read<T.SubscriptionPlan>(plan(productId), undefined, o),
+      /** The plan with the unsigned transaction that publishes it, where one is left to sign. */
+      prepare: (productId: string, o?: CallOptions) => keyed<T.SubscriptionPlan>('POST', plan(productId), undefined, o),
+      confirm: (productId: string, body: T.ConfirmSubscriptionPlan, o?: CallOptions) =>
+        keyed<T.SubscriptionPlan>('POST', `${plan(productId)}/confirm`, body, o),
+    },
+    nativeSubscriptions: {
+      get: (authorizationId: string, o?: CallOptions) => read<T.NativeSubscription>(subscription(authorizationId), undefined, o),
+      /** The unsigned transaction that cancels, for the wallet that subscribed. Nothing is cancelled by it yet. */
+      cancelIntent: (authorizationId: string, body: T.CancelIntentRequest, o?: CallOptions) =>
+        transport.call<T.CancelIntent>({
+          method: 'POST',
+          path: `${subscription(authorizationId)}/cancel-intent`,
+          body,
+          repeat: 'safe',
+          options: o,
+        }),
+      /** Proves the cancellation: by its transaction, signed, which the service then sends, or by the signature of one that was sent. */
+      cancelConfirm: (authorizationId: string, body: T.CancelProof, o?: CallOptions) =>
+        keyed<T.NativeSubscription>('POST', `${subscription(authorizationId)}/cancel-confirm`, body, o),
     },
     meteredSessions: {
       create: (body: T.CreateMeteredSession, o?: CallOptions) => keyed<T.MeteredSession>('POST', METERED, body, o),

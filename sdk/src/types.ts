@@ -57,6 +57,13 @@ export type SettledPayment = Schemas['SettleResponse'];
 export type PendingSettlement = Schemas['SettlePending'];
 export type Settlement = SettledPayment | PendingSettlement;
 
+export type SubscriptionPlan = Schemas['SubscriptionPlan'];
+export type ConfirmSubscriptionPlan = Schemas['ConfirmSubscriptionPlanRequest'];
+export type NativeSubscription = Schemas['NativeSubscription'];
+export type CancelIntentRequest = Schemas['CancelIntentRequest'];
+export type CancelIntent = Schemas['CancelIntent'];
+export type CancelProof = Schemas['CancelProof'];
+
 export type MeteredSession = Schemas['MeteredSession'];
 export type CreateMeteredSession = Named<Schemas['MeteredSessionRequest']> & { customer?: Customer };
 export type ReserveDelivery = Schemas['MeteredDeliveryRequest'];

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import type { SvcError } from '../../sdk/src/index.ts';
+import { newKey } from '../world/agent.ts';
+import { testWalletOf } from '../world/renewing.ts';
+import { confirmSubscription } from '../world/subscription-buyer.ts';
+import { subscriptionWorld } from '../world/subscription-shop.ts';
+import { clientOf } from './real-client.ts';
+
+const BUYER = 'ada';
+
+describe('what renews itself, through the client', () => {
+  const w = subscriptionWorld();
+
+  it('is published, subscribed to, read and cancelled; a key that is sent again changes nothing', async () => {
+    const merchant = await w.merchant();
+    const client = clientOf(w, merchant.sandboxKey);
+    const product = await client.products.create({
+      name: 'Club',
+      price: { asset: 'USDC', amount: '5' },
+      renewal_mode: 'AUTOMATIC',
+      access_period_days: 30,
+    });
+    expect((await client.subscriptionPlans.get(product.product_id)).status).toBe('unpublished');
+    const { transaction } = await client.subscriptionPlans.prepare(product.product_id);
+    const { tx_signature } = await client.testing.pay({ transaction: transaction! });
+    const idempotencyKey = newKey();
+    const confirm = () => client.subscriptionPlans.confirm(product.product_id, { tx_signature: tx_signature! }, { idempotencyKey });
+    expect([(await confirm()).status, (await confirm()).replayed]).toEqual(['published', true]);
+
+    const wallet = await testWalletOf(w, merchant, BUYER);
+    const { payment_id, subscription } = await w.connect(product, { customer_ref: BUYER, wallet_address: wallet });
+    await client.testing.pay({ payment_id, wallet: BUYER });
+    expect((await confirmSubscription(w, payment_id)).body.payment.status).toBe('CONFIRMED');
+    const { authorization_id, ...held } = await client.nativeSubscriptions.get(subscription.authorization_id);
+    expect(held.status).toBe('active');
+
+    const cancelBy = (wallet_address: string) => client.nativeSubscriptions.cancelIntent(authorization_id, { wallet_address });
+    const stranger = await cancelBy(merchant.wallet.address).catch((error: unknown) => error as SvcError);
+    expect(stranger).toMatchObject({ code: 'not_found', status: 404 });
+    const asked = await cancelBy(wallet);
+    const signed = await client.testing.pay({ transaction: asked.transaction, wallet: BUYER });
+    const proof = { tx_signature: signed.tx_signature! };
+    expect((await client.nativeSubscriptions.cancelConfirm(authorization_id, proof)).status).toBe('cancel_requested');
+  });
+});
