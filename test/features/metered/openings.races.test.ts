@@ -114,24 +114,37 @@ it('an opening whose note was stored and whose answer was lost is paid for, and 
 
 const sessionOf = (channelId: string) => w.env.METERED_SESSION.getByName(`channel:live:${channelId}`).findSession();
 
-it('the claim of a channel ends where another opening takes its place, and where its opening is refused before it is sent', async () => {
-  const shop = await LiveShop.make(w);
-  const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0', RATE_MULTIPLIER: '1' };
+it('a channel that is pushed while its own opening loses against another one stays claimed, and opens no second session', async () => {
+  const [shop, rival] = await twins();
+  const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0' };
   await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 40 });
-  await shop.authorize(await shop.pull(), undefined, impatient);
-  const replaced = shop.buyer.channelId;
-  expect(await sessionOf(replaced)).toBe(shop.session.session_id);
+  expect((await shop.authorize(await shop.pull(), undefined, impatient)).status).toBe(503);
   await w.chain.call('local_clearFaults');
-  await w.env.DB.prepare('UPDATE metered_sessions SET updated_at = updated_at - 301000 WHERE id = ?').bind(shop.session.session_id).run();
-  expect((await shop.authorize(await shop.pull({ salt: 8n }))).body.status).toBe('open');
-  expect([await sessionOf(replaced), await sessionOf(shop.buyer.channelId)]).toEqual([null, shop.session.session_id]);
-
-  const poor = await LiveShop.make(w);
-  const spent = { fees: await feesLeft(poor.merchant), max: null, isKnownPayer: true, rateMultiplier: 1, now: Date.now() };
-  await testEnv.ADMISSION.getByName(`account:${admissionIdOf(poor.merchant.userId)}`).spendFees(spent);
-  const refused = await poor.authorize(await poor.pull(), undefined, impatient);
-  expect([refused.status, refused.body.meta.reason]).toEqual([429, 'fee_budget']);
-  expect(await sessionOf(poor.buyer.channelId)).toBeNull();
+  const lost = await shop.pull({ salt: 9n });
+  const pushed: Awaited<ReturnType<LiveShop['authorize']>>[] = [];
+  const getByName = (name: string) => {
+    const object = w.env.METERED_SESSION.getByName(name) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const call = async (verb: string, args: unknown[]) => {
+      const answer = await object[verb]!(...args);
+      if (verb === 'claimChannel') pushed.push(await shop.authorize(await shop.push({ salt: 9n })));
+      return answer;
+    };
+    return new Proxy(
+      {},
+      {
+        get:
+          (_, verb: string) =>
+          (...args: unknown[]) =>
+            call(verb, args),
+      },
+    );
+  };
+  const refused = await shop.authorize(lost, undefined, { ...w.env, METERED_SESSION: { getByName } } as never);
+  expect([pushed[0]!.body.status, refused.status, refused.body.meta.reason]).toEqual(['open', 402, 'already-open']);
+  expect(await sessionOf(shop.buyer.channelId)).toBe(shop.session.session_id);
+  const { channelId } = shop.buyer;
+  const again = await rival.authorize({ ...lost, mode: 'push', channelId });
+  expect([again.status, again.body.meta.reason]).toEqual([402, 'channel-mismatch']);
 });
 
 it('a channel that was pushed by a payer without a token account any more is refused: what is left of it would reach nobody', async () => {

@@ -6,6 +6,7 @@ import { scopeOf } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';
 import { meteredObject } from '#platform/objects.ts';
+import { isOver } from '#rules/metered/channel.ts';
 import type { MeteredSessionRpc, MeteredSnapshot, MeteredTerms, ProgramGeneration } from '#rules/metered/rpc.ts';
 import { CHANNEL_PROGRAMS, type ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 import { findMeteredSession, sessionTermsOf } from './store.ts';
@@ -101,6 +102,20 @@ export const claimChannel = async (ctx: Ctx, session: Pick<MeteredTerms, 'sessio
 /** Takes a claim back, of a channel that never became the session's, or whose session is forgotten. Harmless for that of another session. */
 export const releaseChannel = (ctx: Ctx, session: Pick<MeteredTerms, 'sessionId' | 'livemode'>, channelId: string): Promise<boolean> =>
   call(ctx, channelObjectName(session, channelId), (object) => object.releaseChannel(session.sessionId));
+
+/**
+ * Takes back the claim of a channel that can become the session's no more: it has another one, or is over. Until then another call may be
+ * opening it with this very one, and two sessions of one channel would be paid by the same vouchers.
+ */
+export async function releaseLost(
+  ctx: Ctx,
+  { sessionId, livemode }: Pick<MeteredTerms, 'sessionId' | 'livemode'>,
+  channelId: string,
+): Promise<void> {
+  const session = await readSession(ctx, sessionId);
+  const isLost = session.bound === null ? isOver(session) : session.bound.channelId !== channelId;
+  if (isLost) await releaseChannel(ctx, { sessionId, livemode }, channelId);
+}
 
 /** Asks the object of a session whatever it knows; null where it knows nothing, also of a session that stands in the database. */
 export async function askSession<T>(

@@ -133,12 +133,6 @@ export const noteOpening = (
   vetoUnlessChanged(ctx),
 ];
 
-/** The channel that is noted for a session and that another opening may replace; null: none. */
-export async function findDeadOpening(ctx: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>): Promise<string | null> {
-  const session = await findMeteredSession(ctx.db, sessionId as MeteredSessionId);
-  return session?.status === 'created' && session.updatedAt <= ctx.now - OPENING_DEAD_MS ? session.channelId : null;
-}
-
 /** The settlement that was begun last for a session, and up to what; null: none. */
 export async function findSettling(
   db: Db,

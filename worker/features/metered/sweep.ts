@@ -13,7 +13,7 @@ import { bookPaidOut } from './channel/payouts.ts';
 import { followEnded } from './channel/reclaim.ts';
 import { settleChannel } from './channel/settle.ts';
 import { endSession } from './close.ts';
-import { callSession, findClaim, isOpened, type OpenedSession, readSession, releaseChannel, scopeOfSession } from './session.ts';
+import { callSession, findClaim, isOpened, type OpenedSession, readSession, releaseLost, scopeOfSession } from './session.ts';
 import { forgetOpening, isNoted, OPENING_DEAD_MS, takeDueSessions } from './store.ts';
 
 /** As many as one call of a node shows. */
@@ -145,7 +145,7 @@ async function followOpening({ ctx, row, session, channelId, look, account }: Du
   }
   const mayLand = channelId !== null && (look === null || ctx.now < row.updatedAt + OPENING_DEAD_MS);
   if (ctx.now < row.expiresAt || (row.livemode && mayLand)) return;
-  // What was broadcast and never landed is claimed still.
-  if (channelId !== null) await releaseChannel(ctx, session, channelId);
   await callSession(ctx, row.id, (object) => object.end({ stage: 'expired', ...calledBy(ctx) }));
+  // What was broadcast and never landed is claimed still.
+  if (channelId !== null) await releaseLost(ctx, session, channelId);
 }

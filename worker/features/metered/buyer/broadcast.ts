@@ -6,8 +6,8 @@ import type { Shard } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import type { VerifiedOpening } from '#solana/programs/payment-channels/opening.ts';
-import { claimChannel, releaseChannel } from '../session.ts';
-import { findDeadOpening, holdsChannel, noteOpening } from '../store.ts';
+import { claimChannel, releaseLost } from '../session.ts';
+import { holdsChannel, noteOpening } from '../store.ts';
 
 /** An opening costs us as much as ten payments: a fee of two signatures, and on the current program the rent until it is reclaimed. */
 const OPENING_FEES = 10;
@@ -32,26 +32,15 @@ export async function broadcastOpening(ctx: Shard, session: MeteredSnapshot, ope
     return 'simulation-failed';
   }
   if (!(await claimChannel(ctx, session, opening.channelId))) return 'channel-mismatch';
-  const noted = await noteOrRelease(ctx, session, opening);
+  const noted = await note(ctx, session, opening);
   if (noted === 'other') {
-    await releaseChannel(ctx, session, opening.channelId);
+    await releaseLost(ctx, session, opening.channelId);
     return 'already-open';
   }
   if (noted === 'before') await spendFees(ctx, spenderOf(session, opening), REPEATED_FEES);
   const sent = await ctx.chain.sendTransaction(wire, { preflight: false });
   if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
   return null;
-}
-
-/** The claim of a channel that was refused before it was noted would stay for ever: nothing else knows of it. */
-async function noteOrRelease(ctx: Shard, session: MeteredSnapshot, opening: Opening): Promise<'now' | 'before' | 'other'> {
-  try {
-    return await note(ctx, session, opening);
-  } catch (error) {
-    const isRefused = error instanceof ApiError && !(await holdsChannel(ctx.db, session, opening.channelId));
-    if (isRefused) await releaseChannel(ctx, session, opening.channelId);
-    throw error;
-  }
 }
 
 const spenderOf = ({ merchantId, livemode }: MeteredSnapshot, { payer }: Opening) => ({
@@ -68,9 +57,6 @@ const spenderOf = ({ merchantId, livemode }: MeteredSnapshot, { payer }: Opening
 async function note(ctx: Shard, session: MeteredSnapshot, opening: Opening): Promise<'now' | 'before' | 'other'> {
   if (await holdsChannel(ctx.db, session, opening.channelId)) return 'before';
   const giveBack = await spendFees(ctx, spenderOf(session, opening), OPENING_FEES);
-  // First, so that a crash leaves no claim behind: as long as the row names the channel it can be claimed again.
-  const replaced = await findDeadOpening(ctx, session);
-  if (replaced !== null) await releaseChannel(ctx, session, replaced);
   try {
     await commit(ctx, { events: [], writes: noteOpening(ctx, session, opening), result: null });
     return 'now';

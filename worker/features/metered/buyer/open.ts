@@ -16,7 +16,7 @@ import {
 } from '#solana/programs/payment-channels/opening.ts';
 import { isSigningKey } from '#solana/signed/native-ed25519.ts';
 import { readAccounts, readPayability } from '../channel/look.ts';
-import { callSession, claimChannel, programOf, releaseChannel } from '../session.ts';
+import { callSession, claimChannel, programOf, releaseLost } from '../session.ts';
 import { type NotedSession, sessionTermsOf } from '../store.ts';
 import { type BroadcastRefusal, broadcastOpening } from './broadcast.ts';
 
@@ -77,8 +77,7 @@ async function bindChannel(
   const answer = await callSession(ctx, session.sessionId, (object) => object.open(opening));
   if (answer.ok) return { ok: true, session: answer.snapshot };
   if (answer.reason === 'channel-sealed') throw new ApiError('channel_closed');
-  // It never became the session's, so it stands in no other session's way.
-  await releaseChannel(ctx, session, bound.channelId);
+  await releaseLost(ctx, session, bound.channelId);
   return refuse(answer.reason);
 }
 
