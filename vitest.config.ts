@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { WORKERD_FLAGS } from './local/workerd-flags.ts';
 import LongestFirst from './test/world/longest-first.ts';
 import { oneModule } from './test/world/one-module.ts';
 
@@ -20,6 +21,8 @@ function hasMemoryFolder(): boolean {
 // A test kills processes, never the machine: what its objects and databases write need not survive a power cut. A disk that keeps every
 // commit would take half of the time of a run.
 if (!process.env.TMPDIR && hasMemoryFolder()) process.env.TMPDIR = MEMORY;
+
+Object.assign(process.env, WORKERD_FLAGS);
 
 /** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
 const inWorkerd = (

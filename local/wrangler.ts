@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { childrenOf, isRunning } from './processes.ts';
+import { WORKERD_FLAGS } from './workerd-flags.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 // Not its `bin`: that one starts this in a second process and does not pass a SIGTERM on to it.
@@ -52,7 +53,7 @@ function start(args: string[], { stateDir, onLine }: WranglerOptions = {}): Runn
   const places = stateDir ? { WRANGLER_LOG_PATH: join(stateDir, 'logs'), WRANGLER_REGISTRY_PATH: join(stateDir, 'registry') } : {};
   const child = spawn(process.execPath, ['--no-warnings', ...args], {
     cwd: ROOT,
-    env: { ...process.env, ...QUIET, ...places },
+    env: { ...process.env, ...QUIET, ...WORKERD_FLAGS, ...places },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own: Ctrl-C reaches only us, and we end wrangler, esbuild and workerd together.
     detached: true,
