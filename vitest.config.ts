@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { WORKERD_FLAGS } from './local/workerd-flags.ts';
@@ -70,8 +71,8 @@ export default defineConfig({
   test: {
     silent: 'passed-only',
     reporters: ['default', './test/world/slowest.ts'],
-    // Most of a test's time is waiting: for the chain, a queue or a database.
-    maxWorkers: '100%',
+    // A test also waits, for a process it started or a timer, so two processors have work for three.
+    maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: LongestFirst },
     projects: [
       // Stories move time and sweep, so each file has a database of its own, and modules that nobody has used.
