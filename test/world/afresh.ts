@@ -7,8 +7,8 @@ import { endSkips } from './clock.ts';
 // One worker runs many files of stories, because its start takes longer than most of them do, and they share its modules, because to
 // load the service anew would take as long again. Each file still begins as in a worker of its own: no row, no object, nothing that the
 // service remembers, the clock of the machine and the network as it is. What one still waits for at its end ends with it, as it would
-// with its worker. A timer that is not due at once is set without the test runner,
-// which would walk the stack for each of them to find its own.
+// with its worker. A timer that is not due at once is set without the test runner, which would walk the stack for each of them to find
+// its own.
 forgetAll();
 const { fetch, setTimeout } = globalThis;
 const timers: ReturnType<typeof setTimeout>[] = [];
