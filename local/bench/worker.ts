@@ -16,7 +16,7 @@ import { wantedColumns } from '#platform/db/tables/schema-check.ts';
 import { entitlementObjectName, meteredObject } from '#platform/objects.ts';
 import type { Credential } from '#rules/admission.ts';
 import { projectedOf } from '#rules/entitlement-rpc.ts';
-import { type MeteredTerms, projectedSession } from '#rules/metered/rpc.ts';
+import type { MeteredTerms } from '#rules/metered/rpc.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
 import { MeteredSession } from '../../durable-objects/metered/metered-session.ts';
 import service from '../../worker/index.ts';
@@ -90,8 +90,7 @@ export class Ungrouped extends BenchEntitlement {
 class BenchMeteredSession extends MeteredSession {
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
-    const send = async (job: Job) =>
-      void (job.kind === 'projectMeteredSession' && (await this.published(projectedSession(job.projection))));
+    const send = async (job: Job) => void (job.kind === 'projectMeteredSession' && (await this.published(projectedOf(job.projection))));
     this.env = { ...env, ...STUBS, JOBS: { send } } as unknown as Env;
   }
 }

@@ -156,13 +156,14 @@ export interface EntitlementProjection {
   events: { type: EntitlementEventType; snapshot: EntitlementSnapshot; requestId?: string | undefined }[];
 }
 
-/** The database's acknowledgement of a projection: the state's version, and those of its events, oldest first. */
+/** The database's acknowledgement of what an object told it: the state's version, and those of its events, oldest first. */
 export interface Projected {
   version: number;
   eventVersions: number[];
   requestId?: string | undefined;
 }
-export const projectedOf = ({ snapshot, events }: EntitlementProjection): Projected => ({
+type Told = { version: number };
+export const projectedOf = ({ snapshot, events }: { snapshot: Told; events: readonly { snapshot: Told }[] }): Projected => ({
   version: snapshot.version,
   eventVersions: events.map(({ snapshot: { version } }) => version),
 });

@@ -2,7 +2,7 @@ import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
-import { announceEvents, commit, eventRow } from '#platform/db/commit.ts';
+import { commit, commitTold } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import { entitlementObject, entitlementObjectName } from '#platform/objects.ts';
 import type { Addition, Customer, EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
@@ -16,7 +16,7 @@ import {
   projectedOf,
 } from '#rules/entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
-import { overwriteCopy, projectionWrites } from './store.ts';
+import { keepCopy, overwriteCopy } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
@@ -118,28 +118,16 @@ export async function refundConsumption(ctx: Scope, request: IdempotentRequest, 
 export const mendCopy = (ctx: Shard, said: EntitlementSnapshot, readVersion: number): Promise<null> =>
   commit(ctx, { events: [], writes: [overwriteCopy(ctx, said, readVersion)], result: null });
 
-/**
- * Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late.
- * The object forgets what it sent only once this is acknowledged; where the acknowledgement is lost, it sends the same again.
- */
+/** Writes down what an object said of itself, and tells it so. */
 export async function projectEntitlement(ctx: Shard, projection: EntitlementProjection): Promise<void> {
   const { snapshot, events } = projection;
-  const rows = events.map(({ type, snapshot: object, requestId = ctx.cause }) => ({
-    ...eventRow(ctx, {
-      merchantId: object.merchantId,
-      livemode: object.livemode,
-      type,
-      subject: { type: 'entitlement', id: object.entitlementId, version: object.version },
-      object: toEntitlementResource(object),
-      productId: object.productId,
+  await commitTold(ctx, events, {
+    copy: keepCopy(ctx, snapshot),
+    describe: (told) => ({
+      subject: { type: 'entitlement', id: told.entitlementId, version: told.version },
+      object: toEntitlementResource(told),
     }),
-    requestId,
-  }));
-  await commit(ctx, { events: [], writes: projectionWrites(ctx, snapshot, rows), result: undefined });
-  announceEvents(
-    ctx,
-    rows.map(({ id }) => id),
-  );
+  });
   await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) =>
     object.published({ ...projectedOf(projection), requestId: ctx.cause }),
   );

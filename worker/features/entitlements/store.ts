@@ -1,10 +1,9 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { AccountId, EntitlementId, PaymentId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import type { EventRow, Write } from '#platform/db/commit.ts';
+import type { Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, oldestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
-import { events } from '#platform/db/tables/events.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import type { EntitlementSnapshot } from '#rules/balance.ts';
 
@@ -29,17 +28,13 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
 
 export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt' | 'accessRevokedAt' | 'version'>;
 
-/** An older copy never overwrites a newer one. */
-export function projectionWrites({ db }: Shard, snapshot: EntitlementSnapshot, rows: EventRow[]): Write[] {
+/** A statement, not an effect. An older copy never overwrites a newer one. */
+export function keepCopy({ db }: Shard, snapshot: EntitlementSnapshot): Write {
   const row = toCopy(snapshot);
-  return [
-    // The same event may come twice: UNIQUE(subject, version) keeps the first.
-    ...rows.map((event) => db.insert(events).values(event).onConflictDoNothing()),
-    db
-      .insert(entitlements)
-      .values(row)
-      .onConflictDoUpdate({ target: entitlements.id, set: row, setWhere: sql`${entitlements.version} < excluded.version` }),
-  ];
+  return db
+    .insert(entitlements)
+    .values(row)
+    .onConflictDoUpdate({ target: entitlements.id, set: row, setWhere: sql`${entitlements.version} < excluded.version` });
 }
 
 /** Puts what the object says in the place of the copy that was read, a newer one too: unless another came in between. */

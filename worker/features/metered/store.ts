@@ -3,8 +3,7 @@ import type { MeteredSessionId, PaymentId } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { type EventRow, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { events } from '#platform/db/tables/events.ts';
+import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 
@@ -46,14 +45,12 @@ const nextLook = ({ endedAt, stage, livemode, usedAt, idleSeconds }: MeteredSnap
 /** Once the chain shows more settled than before, and not when a settlement is only begun. */
 const whenSettled = ({ settled }: MeteredSnapshot, now: number) => sql`CASE WHEN settled <> ${settled} THEN ${now} ELSE settled_at END`;
 
-/** Statements, not effects. An older copy never overwrites a newer one, and the same event may come twice. */
-export const sessionProjectionWrites = ({ db, now }: Shard, snapshot: MeteredSnapshot, rows: EventRow[]): Write[] => [
-  ...rows.map((event) => db.insert(events).values(event).onConflictDoNothing()),
+/** A statement, not an effect. An older copy never overwrites a newer one. */
+export const keepSessionCopy = ({ db, now }: Shard, snapshot: MeteredSnapshot): Write =>
   db
     .update(meteredSessions)
     .set({ ...countedColumns(snapshot), nextLookAt: nextLook(snapshot, now), settledAt: whenSettled(snapshot, now) })
-    .where(and(eq(meteredSessions.id, snapshot.sessionId as MeteredSessionId), sql`${meteredSessions.version} < ${snapshot.version}`)),
-];
+    .where(and(eq(meteredSessions.id, snapshot.sessionId as MeteredSessionId), sql`${meteredSessions.version} < ${snapshot.version}`));
 
 /** The agreed terms of a row, as its object holds them. */
 export const sessionTermsOf = (session: MeteredSessionRow) => ({

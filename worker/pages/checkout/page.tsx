@@ -14,12 +14,11 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { PAGE_ASSETS } from '../assets.ts';
-import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
+import { demoWalletOf, type PageContext } from '../document.tsx';
 import type { TextKey } from '../locales/en.ts';
 import { formatMoney, plain, plainName } from '../parts/text.ts';
-import { isTest } from '../parts/wallet-choice.ts';
 import type { PageFacts } from './facts.ts';
-import { About, accessGain, Brand, httpsUrl, listGains, Price, type ShownListing } from './listing.tsx';
+import { accessGain, httpsUrl, listGains, type ShownListing, sendOffer } from './listing.tsx';
 import { Panel } from './panel.tsx';
 import { firstState } from './state.ts';
 import { sendSubscribe } from './subscribe.tsx';
@@ -40,38 +39,18 @@ export async function sendCheckout(
   const shown = await openListing(page, await inMode(shard, sold.listing.product), sold);
   const { facts, sale } = shown;
   if (sale.product.renewalMode === 'AUTOMATIC') return sendSubscribe(shown, sold.payment?.id ?? null);
-  const { scripts, alsoConnectTo } = ownWalletParts(facts.ownWallet);
-  return sendPage(
-    page,
+  return sendOffer(
+    shown,
     {
-      title: `${facts.productName} · ${page.say('quoted', { name: facts.sellerName })}`,
-      layout: 'two',
-      accentHex: sale.merchant.merchantSettings.checkout_accent_hex,
-      // A payment that was begun is shown to its end, whatever is for sale by now; but not one of another link.
-      scripts: facts.obstacle === 'pHandoffBad' ? [] : [...scripts, PAGE_ASSETS.checkout],
-      // Not there for a buyer who comes; the page that says so still finds the payment of one who has paid.
-      status: facts.obstacle === 'pGone' ? 404 : 200,
       facts,
-      alsoConnectTo,
-      card: {
-        title: facts.productName,
-        description: `${formatMoney(page.locale, facts.price)} · ${page.say('soldBy', { name: facts.sellerName })}`,
-      },
+      script: PAGE_ASSETS.checkout,
+      costs: formatMoney(page.locale, facts.price),
+      // A payment that was begun is shown to its end, whatever is for sale by now; but not one of another link.
+      hasScripts: facts.obstacle !== 'pHandoffBad',
     },
     <>
-      <a class="skip" href="#pay">
-        {page.say('choose')}
-      </a>
-      <header class="offer">
-        <Brand {...shown} />
-        <Price {...shown} />
-      </header>
-      <main class={`pay${isTest(facts) ? ' test-frame' : ''}`} id="pay">
-        {isTest(facts) && <p class="test-mark">{page.say('testPage')}</p>}
-        <p class="hidden" role="status" aria-live="polite" id="announcement" />
-        <Payable {...shown} />
-      </main>
-      <About {...shown} />
+      <p class="hidden" role="status" aria-live="polite" id="announcement" />
+      <Payable {...shown} />
     </>,
   );
 }

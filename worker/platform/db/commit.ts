@@ -62,6 +62,28 @@ export function announceEvents(ctx: Shard, eventIds: string[]): void {
 }
 
 /**
+ * Writes down what an object said of itself: each of its events once, and its `copy`, which must leave a newer one alone. Harmless doubled
+ * or late: an object sends the same again until it hears that this is done.
+ */
+export async function commitTold<S extends Pick<NewEvent, 'merchantId' | 'livemode'> & { productId: string }>(
+  ctx: Shard,
+  told: readonly { type: NewEvent['type']; snapshot: S; requestId?: string | undefined }[],
+  { copy, describe }: { copy: Write; describe(snapshot: S): Pick<NewEvent, 'subject' | 'object'> },
+): Promise<void> {
+  const rows = told.map(({ type, snapshot, requestId = ctx.cause }) => {
+    const { merchantId, livemode, productId } = snapshot;
+    return { ...eventRow(ctx, { merchantId, livemode, productId, type, ...describe(snapshot) }), requestId };
+  });
+  // The same event may come twice: UNIQUE(subject, version) keeps the first.
+  const once = rows.map((row) => ctx.db.insert(eventsTable).values(row).onConflictDoNothing());
+  await commit(ctx, { events: [], writes: [...once, copy], result: undefined });
+  announceEvents(
+    ctx,
+    rows.map(({ id }) => id),
+  );
+}
+
+/**
  * For a change that only creates. A batch that failed may have landed with its answer lost, so the new row is looked for
  * before the failure is believed.
  */

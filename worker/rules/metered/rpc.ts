@@ -154,8 +154,3 @@ export const fromStoredChannel = (stored: StoredChannel): MeteredChannel => ({
   endless: fromStoredVoucher(stored.endless ?? (stored.best?.expiresAt === '0' ? stored.best : null)),
   pending: stored.pending.map((one) => ({ ...one, amount: BigInt(one.amount) })),
 });
-
-export const projectedSession = ({ snapshot, events }: MeteredProjection): Projected => ({
-  version: snapshot.version,
-  eventVersions: events.map(({ snapshot: { version } }) => version),
-});
