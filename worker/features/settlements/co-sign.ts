@@ -1,7 +1,5 @@
 import { base64 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import { newId, type PaymentId } from '#core/ids.ts';
-import { SECOND } from '#core/time.ts';
 import type { Sale } from '#features/products/product.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
@@ -11,6 +9,7 @@ import { type PaymentPayload, type PaymentRequirements, parsePaymentSignature } 
 import type { Customer } from '#rules/balance.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { readChallenge } from './challenge.ts';
+import { newSettlement } from './new-settlement.ts';
 import { findSettlement } from './store.ts';
 
 export type PaymentReading =
@@ -101,26 +100,15 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
   const settlement: Settlement = {
-    paymentId: newId<PaymentId>(ctx.now),
+    ...newSettlement(ctx, simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0),
     ...cause,
     messageHash: verified.messageHash,
     txSignature,
     wire: base64.encode(wire),
-    asset: 'USDC',
     mint: ctx.config.network.usdcMint,
     amount: verified.amount,
     payerWallet: verified.payer,
     recipientAta: await associatedTokenAccount(cause.recipientWallet, ctx.config.network.usdcMint),
-    lastValidBlockHeight: simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0,
-    status: 'pending',
-    failureReason: null,
-    doubtedAt: null,
-    answeredBy: null,
-    nextCheckAt: ctx.now + CLAIM_LEASE_MS,
-    createdAt: ctx.now,
   };
   return { ok: true, settlement };
 }
-
-/** The sweep leaves a new claim alone while its call may still be at work. */
-const CLAIM_LEASE_MS = 30 * SECOND;

@@ -1,12 +1,12 @@
-import { sha256Hex } from '#core/crypto.ts';
-import { base58, base64 } from '#core/encoding.ts';
-import { newId, type PaymentId } from '#core/ids.ts';
+import { base58 } from '#core/encoding.ts';
+import type { PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { getAccount } from '#features/accounts/store.ts';
 import { claimPeriod, routeOf, scheduleAuthorization, stepAuthorization } from '#features/authorizations/authorization.ts';
 import { findCollectionRow } from '#features/authorizations/store.ts';
 import { countFee } from '#features/settlements/fee-budget.ts';
 import { claimOwn } from '#features/settlements/follow-through.ts';
+import { newSettlement, ownTransaction } from '#features/settlements/new-settlement.ts';
 import { loadSettlement } from '#features/settlements/store.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, transact, unchanged, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -151,8 +151,6 @@ async function collect(
 
 /** The sweep of settlements looks for it from then on. */
 const CLAIM_LEASE_MS = 10 * SECOND;
-/** One signature stands before the message. */
-const SIGNED_FROM = 65;
 
 function draft(
   ctx: Shard,
@@ -161,7 +159,8 @@ function draft(
   { nonce, merchantName }: { nonce: string; merchantName: string },
 ): Settlement {
   return {
-    paymentId: newId<PaymentId>(ctx.now),
+    ...newSettlement(ctx, lastValidBlockHeight, CLAIM_LEASE_MS),
+    ...ownTransaction(wire),
     merchantId: row.merchantId,
     livemode: row.livemode,
     purpose: 'subscription',
@@ -169,10 +168,6 @@ function draft(
     setupIntentId: null,
     customerWallet: null,
     customerRef: row.customerRef,
-    messageHash: sha256Hex(wire.slice(SIGNED_FROM)),
-    txSignature: base58.encode(wire.slice(1, SIGNED_FROM)),
-    wire: base64.encode(wire),
-    asset: 'USDC',
     mint: row.mint,
     amount,
     payerWallet: row.subscriberWallet,
@@ -188,12 +183,5 @@ function draft(
       authorizationId: row.id,
       period,
     },
-    lastValidBlockHeight,
-    status: 'pending',
-    failureReason: null,
-    doubtedAt: null,
-    answeredBy: null,
-    nextCheckAt: ctx.now + CLAIM_LEASE_MS,
-    createdAt: ctx.now,
   };
 }

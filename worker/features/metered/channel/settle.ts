@@ -1,11 +1,9 @@
-import { sha256Hex } from '#core/crypto.ts';
-import { base58, base64 } from '#core/encoding.ts';
-import { newId, type PaymentId, type ProductId } from '#core/ids.ts';
-import { SECOND } from '#core/time.ts';
+import type { ProductId } from '#core/ids.ts';
 import { calledBy } from '#features/entitlements/entitlement.ts';
 import { findListing } from '#features/products/product.ts';
 import { customerColumns } from '#features/settlements/co-sign.ts';
 import { claimOwn, followThrough, getOutcome } from '#features/settlements/follow-through.ts';
+import { newSettlement, ownTransaction } from '#features/settlements/new-settlement.ts';
 import { findPendingSettlement, loadSettlement } from '#features/settlements/store.ts';
 import type { Scope } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
@@ -85,7 +83,7 @@ const LOOKS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
 async function sendUnpaid(ctx: Scope, wire: Uint8Array): Promise<Settled> {
   const sent = await ctx.chain.sendTransaction(wire, { preflight: false });
   if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
-  const signature = signatureOf(wire);
+  const { txSignature: signature } = ownTransaction(wire);
   let waited = 0;
   for (const wait of LOOKS_MS) {
     waited += wait;
@@ -97,9 +95,6 @@ async function sendUnpaid(ctx: Scope, wire: Uint8Array): Promise<Settled> {
   return { kind: 'pending' };
 }
 
-/** The sweep of settlements leaves a new one alone while its call may still be at work. */
-const CLAIM_LEASE_MS = 30 * SECOND;
-
 async function draft(
   ctx: Scope,
   session: OpenedSession,
@@ -110,17 +105,14 @@ async function draft(
   const listing = await findListing(ctx, { productId });
   const payerWallet = bound.payer ?? bound.authorizedSigner;
   return {
-    paymentId: newId<PaymentId>(ctx.now),
+    ...newSettlement(ctx, lastValidBlockHeight),
+    ...ownTransaction(wire),
     merchantId: merchantId as Settlement['merchantId'],
     livemode,
     purpose: 'metered',
     productId,
     setupIntentId: null,
     ...customerColumns(session.customer, payerWallet),
-    messageHash: sha256Hex(wire.slice(SIGNED_FROM)),
-    txSignature: signatureOf(wire),
-    wire: base64.encode(wire),
-    asset: 'USDC',
     mint,
     amount: units,
     payerWallet,
@@ -134,19 +126,8 @@ async function draft(
       accessPeriodDays: null,
       usageUnits: null,
     },
-    lastValidBlockHeight,
-    status: 'pending',
-    failureReason: null,
-    doubtedAt: null,
-    answeredBy: null,
-    nextCheckAt: ctx.now + CLAIM_LEASE_MS,
-    createdAt: ctx.now,
   };
 }
-
-/** One signature stands before the message. */
-const SIGNED_FROM = 65;
-const signatureOf = (wire: Uint8Array): string => base58.encode(wire.slice(1, SIGNED_FROM));
 
 /**
  * Claims it for the session. False where another is under way, which is followed instead. What was sent before the program sealed the
