@@ -145,12 +145,12 @@ export class PaperBlocks {
   }
 
   #table(head: InvoiceLine, lines: InvoiceLine[]): Block[] {
-    const heads = this.#tableRow(head, true);
-    return [...heads, ...lines.flatMap((line) => this.#tableRow(line, false).map((block) => ({ ...block, repeats: heads[0]! })))];
+    const heads = this.#tableRow(head, { isHead: true });
+    return [...heads, ...lines.flatMap((line) => this.#tableRow(line).map((block) => ({ ...block, repeats: heads[0]! })))];
   }
 
   /** A description too long for one page's end goes over it, its numbers with its last line. */
-  #tableRow({ description, quantity, amount }: InvoiceLine, isHead: boolean): Block[] {
+  #tableRow({ description, quantity, amount }: InvoiceLine, { isHead = false } = {}): Block[] {
     const colour = isHead ? COLOURS.soft : COLOURS.ink;
     const width = COLUMN.width - QUANTITY - AMOUNT - GUTTER;
     const words = this.#type.set(description, TABLE, width);

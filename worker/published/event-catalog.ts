@@ -146,8 +146,8 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     settled: { asset: 'USDC', amount: '0.25', base_units: '250000' },
     version: 44,
   }),
-  'support.ticket_created': ofTicket('A ticket was opened.', ticket, true),
-  'support.message_added': ofTicket('Somebody wrote on a ticket.', { ...ticket, status: 'pending' }, true),
+  'support.ticket_created': ofTicket('A ticket was opened.', ticket, { hasMessage: true }),
+  'support.message_added': ofTicket('Somebody wrote on a ticket.', { ...ticket, status: 'pending' }, { hasMessage: true }),
   'support.ticket_updated': ofTicket('A ticket was resolved, or is open again.', { ...ticket, status: 'resolved' }),
   'support.ticket_closed': ofTicket('A ticket was closed, by hand or after 14 silent days.', { ...ticket, status: 'closed' }),
   'payout.changed': {

@@ -51,7 +51,7 @@ export const ofMetered = (description: string, change: Partial<typeof meteredSes
   example: { ...meteredSession, ...change },
 });
 
-export const ofTicket = (description: string, example: z.infer<typeof TicketBody>, hasMessage = false): CatalogEntry => ({
+export const ofTicket = (description: string, example: z.infer<typeof TicketBody>, { hasMessage = false } = {}): CatalogEntry => ({
   description,
   subject: 'support_ticket',
   object: TicketBody,

@@ -64,7 +64,11 @@ export const graceEndOf = (membership: Membership): number | null => {
 export const isCancelled = ({ status, subscriptionStatus }: Pick<Membership, 'status' | 'subscriptionStatus'>): boolean =>
   status === 'cancelled' || subscriptionStatus === 'cancel_requested' || subscriptionStatus === 'cancelled';
 
-export const toMembershipResource = (membership: Membership, isOwners = false): z.infer<typeof MembershipBody> => ({
+/** `isOwners`: for the member or the owner themselves, with the invitation. */
+export const toMembershipResource = (
+  membership: Membership,
+  { isOwners = false }: { isOwners?: boolean } = {},
+): z.infer<typeof MembershipBody> => ({
   membership_id: membership.id,
   product_id: membership.productId,
   customer: {

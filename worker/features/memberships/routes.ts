@@ -62,14 +62,14 @@ export const membershipRoutes = router()
       paymentId: query.payment_id,
       productId: query.product_id,
     });
-    return c.json(toMembershipResource(membership, true), 200);
+    return c.json(toMembershipResource(membership, { isOwners: true }), 200);
   })
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
     const found = await listMemberships(ctx, page);
     return c.json(
-      toPage(page, found, (membership) => toMembershipResource(membership, true)),
+      toPage(page, found, (membership) => toMembershipResource(membership, { isOwners: true })),
       200,
     );
   });

@@ -47,6 +47,6 @@ export async function loadBuyersAccess(ctx: Shard, payment: Payment, shown: stri
 function deliveryTo(membership: Membership | undefined, identity: ProvenIdentity | undefined): BuyersDelivery {
   // A purchase under a reference that another person holds gives its buyer no place.
   if (membership?.deliverTo?.identity.providerUserId !== identity?.providerUserId || !membership) return { status: 'not_required' };
-  const { status, invite_url, last_error } = toMembershipResource(membership, true).delivery;
+  const { status, invite_url, last_error } = toMembershipResource(membership, { isOwners: true }).delivery;
   return { status, ...given('invite_url', invite_url ?? null), ...given('last_error', last_error ?? null) };
 }

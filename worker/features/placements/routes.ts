@@ -23,5 +23,8 @@ const retry = createRoute({
 
 export const placementRoutes = router().openapi(retry, async (c) => {
   const run = (keep: Keep<Membership>) => retryDelivery(c.var.scope, c.req.valid('param').membership_id, keep);
-  return sendStored(c, await answerOnce(c, run, (membership) => ({ status: 200, body: toMembershipResource(membership, true) })));
+  return sendStored(
+    c,
+    await answerOnce(c, run, (membership) => ({ status: 200, body: toMembershipResource(membership, { isOwners: true }) })),
+  );
 });

@@ -1,5 +1,5 @@
 import type { AccountId, PaymentId } from '#core/ids.ts';
-import type { Db } from '#platform/context.ts';
+import type { Db, Tenant } from '#platform/context.ts';
 import type { Activation } from '#platform/db/tables/plans.ts';
 import type { HeldPlan, PaidTime, PlanPurchase } from '#rules/plans.ts';
 import { foldPurchases, planPrice } from '#rules/plans.ts';
@@ -12,7 +12,7 @@ const toPurchase = ({ plan, amount, createdAt: at, resultingPlan, paidThrough, r
 
 /** What an account's activations amount to: those that stand, and this one only if it does. */
 export async function foldActivations(db: Db, accountId: AccountId, one: { paymentId: PaymentId; stands: boolean }): Promise<PaidTime> {
-  const rows = await listActivations(db, accountId, true);
+  const rows = await listActivations(db, accountId, { livemode: true });
   const standing = rows.filter(({ activation, droppedAt }) => (activation.paymentId === one.paymentId ? one.stands : droppedAt === null));
   return foldPurchases(standing.map(({ activation }) => toPurchase(activation)));
 }
@@ -24,9 +24,9 @@ export async function foldActivations(db: Db, accountId: AccountId, one: { payme
 export async function getHolding(
   db: Db,
   { id, plan, planThrough }: HeldPlan & { id: AccountId },
-  livemode: boolean,
+  { livemode }: Pick<Tenant, 'livemode'>,
 ): Promise<PaidTime & { nextAt: number }> {
-  const rows = await listActivations(db, id, livemode);
+  const rows = await listActivations(db, id, { livemode });
   const folded = foldPurchases(rows.flatMap(({ activation, droppedAt }) => (droppedAt === null ? [toPurchase(activation)] : [])));
   const nextAt = (rows.at(-1)?.activation.createdAt ?? -1) + 1;
   if (!livemode) return { ...folded, nextAt };

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, lte, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId, SetupIntentId } from '#core/ids.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Db, Shard, Tenant } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import type { Activation } from '#platform/db/tables/plans.ts';
@@ -26,7 +26,7 @@ export async function getActivation(db: Db, paymentId: PaymentId): Promise<Activ
 }
 
 /** What an account bought in a mode, in the order in which it counts, and which of it the chain dropped. */
-export const listActivations = (db: Db, accountId: AccountId, livemode: boolean) =>
+export const listActivations = (db: Db, accountId: AccountId, { livemode }: Pick<Tenant, 'livemode'>) =>
   db
     .select({ activation: activations, droppedAt: txClaims.droppedAt })
     .from(activations)

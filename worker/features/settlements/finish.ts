@@ -162,7 +162,11 @@ async function finishActivation(ctx: Shard, settlement: Settlement, transaction:
   try {
     await changeAccount(ctx, settlement.merchantId, async (account, attempt) => {
       if (attempt > 1 && (await hasEnded())) return null;
-      const { writes, receiptId: _, ...change } = planActivation(ctx, settlement, transaction, await getHolding(ctx.db, account, true));
+      const {
+        writes,
+        receiptId: _,
+        ...change
+      } = planActivation(ctx, settlement, transaction, await getHolding(ctx.db, account, { livemode: true }));
       // Two payments at once change an account alike: only the settlement tells whether this one was stored.
       return { ...change, writes: [...writes, ...settleSettlement(ctx, settlement, transaction.slot)], wasStored: hasEnded };
     });
@@ -175,7 +179,7 @@ async function finishActivation(ctx: Shard, settlement: Settlement, transaction:
 
 /** Test money buys the answer, the receipt and the event of a plan: the account and its limits stay as they are. */
 async function finishTestActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
-  const held = await getHolding(ctx.db, { id: settlement.merchantId, plan: 'free', planThrough: null }, false);
+  const held = await getHolding(ctx.db, { id: settlement.merchantId, plan: 'free', planThrough: null }, { livemode: false });
   return storeEnd(ctx, settlement, () => {
     const { events, writes, receiptId } = planActivation(ctx, settlement, transaction, held);
     return {

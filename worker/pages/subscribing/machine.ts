@@ -39,7 +39,9 @@ const choose = (state: SubscribingState, problem: Problem | null = null): Turn =
 export function nextSubscribing(facts: SubscribingFacts, state: SubscribingState, news: SubscribingNews): Turn {
   switch (news.kind) {
     case 'pageOpened':
-      return news.stored === null ? turnTo(state) : turnTo({ ...state, ...news.stored }, look(news.stored.paymentId, null, false, 0));
+      return news.stored === null
+        ? turnTo(state)
+        : turnTo({ ...state, ...news.stored }, look({ paymentId: news.stored.paymentId, txSignature: null, afterMs: 0 }));
     case 'walletsChanged':
       return turnTo({ ...state, wallets: news.wallets });
     case 'walletPressed':
@@ -75,7 +77,7 @@ export function nextSubscribing(facts: SubscribingFacts, state: SubscribingState
     case 'sent': {
       if (state.step !== 'sending' || state.paymentId === null) return turnTo(state);
       const { consent, paymentId, txSignature, signed } = state;
-      return turnTo(enter(state, { step: 'landing', consent, looks: 0 }, { signed: signed + 1 }), look(paymentId, txSignature, false));
+      return turnTo(enter(state, { step: 'landing', consent, looks: 0 }, { signed: signed + 1 }), look({ paymentId, txSignature }));
     }
     case 'cancelled':
       return turnTo(enter(state, { step: 'done', receiptId: null, redirectUrl: null, effectiveAt: news.effectiveAt }));
@@ -129,12 +131,12 @@ function explain(facts: SubscribingFacts, state: SubscribingState, news: Of<'ide
   }
 }
 
-const look = (paymentId: string, txSignature: string | null, asksChain: boolean, afterMs = LOOK_MS): SubscribingEffect => ({
+type Look = Extract<SubscribingEffect, { kind: 'look' }>;
+const look = (wanted: Pick<Look, 'paymentId' | 'txSignature'> & Partial<Look>): Look => ({
   kind: 'look',
-  paymentId,
-  txSignature,
-  asksChain,
-  afterMs,
+  asksChain: false,
+  afterMs: LOOK_MS,
+  ...wanted,
 });
 
 const prepare = (state: SubscribingState, account: string): Turn =>
@@ -185,13 +187,13 @@ function end(state: SubscribingState, { failureCode }: Progress, known: Partial<
 function collect(state: SubscribingState, { paymentId, expiresAt }: Progress, known: Partial<Kept>): Turn {
   const looks = state.step === 'collecting' ? state.looks + 1 : 0;
   const collecting = enter(state, { step: 'collecting', looks, expiresAt }, known);
-  return turnTo(collecting, look(paymentId, state.txSignature, true, looks === 0 ? 0 : LOOK_MS));
+  return turnTo(collecting, look({ paymentId, txSignature: state.txSignature, asksChain: true, afterMs: looks === 0 ? 0 : LOOK_MS }));
 }
 
 function lookAgain(state: SubscribingState): Turn {
   if (state.paymentId === null || (state.step !== 'landing' && state.step !== 'collecting')) return turnTo(state);
   const { paymentId, txSignature, looks } = state;
-  return turnTo({ ...state, looks: looks + 1 }, look(paymentId, txSignature, state.step === 'collecting'));
+  return turnTo({ ...state, looks: looks + 1 }, look({ paymentId, txSignature, asksChain: state.step === 'collecting' }));
 }
 
 /** Whether a wallet is asked here, or what it signed is on its way: no other tab asks for the same meanwhile. */

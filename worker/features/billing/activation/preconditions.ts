@@ -22,7 +22,7 @@ export async function requireForSale(
   { plan, setupIntentId }: { plan: PaidPlan; setupIntentId: SetupIntentId | null },
 ): Promise<HeldPlan> {
   const account = await getHeldPlan(ctx.db, accountId);
-  const held = await getHolding(ctx.db, { id: accountId, ...account }, ctx.livemode);
+  const held = await getHolding(ctx.db, { id: accountId, ...account }, ctx);
   // What a card pays for is live: a test purchase is measured by test purchases alone.
   requireNotLower(ctx, ctx.livemode ? { ...held, processorPlans: account.processorPlans } : held, plan);
   if (setupIntentId) {

@@ -111,11 +111,11 @@ async function planRestated(ctx: Shard, payment: Payment, refunds: Refund[], abo
 /** A refund that the chain drops was never paid, and is told so; one that is there after all is told again. */
 export const refundFate: FateFollower = {
   onFinal: (ctx, _ids, step) => storeStep(ctx, step),
-  onDropped: (ctx, refundId, step) => restate(ctx, refundId as RefundId, step, false),
-  onReturned: (ctx, refundId, step) => restate(ctx, refundId as RefundId, step, true),
+  onDropped: (ctx, refundId, step) => restate(ctx, refundId as RefundId, { step, isThere: false }),
+  onReturned: (ctx, refundId, step) => restate(ctx, refundId as RefundId, { step, isThere: true }),
 };
 
-const restate = (ctx: Shard, refundId: RefundId, step: FateStep, isThere: boolean) =>
+const restate = (ctx: Shard, refundId: RefundId, { step, isThere }: { step: FateStep; isThere: boolean }) =>
   transact(ctx, { reload: () => step.isOver() }, async (isOver): Promise<Change<null>> => {
     if (isOver) return unchanged(null);
     const refund = await findRefund(ctx.db, refundId);

@@ -138,13 +138,13 @@ export async function confirmPlan(ctx: Shard, sale: Sold): Promise<Change<PlanVi
   const read = await readPlan(ctx, draft);
   if (read.kind === 'unavailable') throw newOutage(ctx, read.reason);
   const { plan } = read;
-  if (plan === null) throw newMismatch('not_published', [], true);
+  if (plan === null) throw newMismatch('not_published', { retryable: true });
   const [field, ...more] = [...findDifferences(plan, draft.plan), ...(plan.status === 'sunset' ? ['status' as const] : [])];
-  if (field !== undefined) throw newMismatch(field, more, false);
+  if (field !== undefined) throw newMismatch(field, { more });
   return { events: [], writes: [savePlan(ctx.db, rowOf(ctx, sale, draft, plan))], result: { status: 'published', draft, plan } };
 }
 
-const newMismatch = (reason: string, more: string[], retryable: boolean): ApiError =>
+const newMismatch = (reason: string, { more = [], retryable = false }: { more?: string[]; retryable?: boolean }): ApiError =>
   new ApiError('payment_mismatch', {
     retryable,
     ...(retryable ? { retryAfterSeconds: 2 } : {}),

@@ -52,7 +52,7 @@ export const refundSteps: Step[] = [
   },
 ];
 
-const actorOf = (accountId: Actor['accountId'], isStaff: boolean): Actor => ({
+const actorOf = ({ accountId, isStaff }: Pick<Actor, 'accountId' | 'isStaff'>): Actor => ({
   accountId,
   keyId: null,
   livemode: false,
@@ -62,8 +62,8 @@ const actorOf = (accountId: Actor['accountId'], isStaff: boolean): Actor => ({
   via: 'jwt',
   signIn: null,
 });
-const merchantIn = ({ session }: ScriptStage): Actor => actorOf(session.merchantId, false);
-const STAFF = actorOf(SERVICE_ACCOUNT_ID as AccountId, true);
+const merchantIn = ({ session }: ScriptStage): Actor => actorOf({ accountId: session.merchantId, isStaff: false });
+const STAFF = actorOf({ accountId: SERVICE_ACCOUNT_ID as AccountId, isStaff: true });
 
 const ticketStep = (action: string, until: EventType[], call: (stage: ScriptStage, keep: Keep<Thread>) => Promise<Thread>): Step => ({
   action,

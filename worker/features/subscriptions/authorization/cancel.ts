@@ -22,7 +22,7 @@ const PROBLEMS: Record<CancellationProblem, () => ApiError> = {
 };
 
 const newOutage = (): ApiError => new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
-const newMismatch = (reason: string, retryable = false): ApiError =>
+const newMismatch = (reason: string, { retryable = false } = {}): ApiError =>
   new ApiError('payment_mismatch', {
     detail: 'This does not prove that the subscription was cancelled.',
     retryable,
@@ -97,5 +97,5 @@ async function requireCancellation(ctx: Ctx, row: AuthorizationRow, txSignature:
     if (!isCancelledIn(sighting.transaction, routeOf(row))) throw newMismatch('foreign_subscription');
     return;
   }
-  throw newMismatch('not_found', true);
+  throw newMismatch('not_found', { retryable: true });
 }
