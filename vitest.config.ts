@@ -75,7 +75,8 @@ export default defineConfig({
     maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: LongestFirst },
     projects: [
-      // Stories move time and sweep, so each file has a database of its own, and modules that nobody has used.
+      // Stories move time and sweep, so each file has a database of its own; the files of a worker share the service's modules, and each begins
+      // with a service that remembers nothing.
       inWorkerd({
         name: 'stories',
         include: ['test/**/*.{story,races,crashes}.test.ts'],

@@ -162,8 +162,8 @@ export interface Projected {
   eventVersions: number[];
   requestId?: string | undefined;
 }
-type Told = { version: number };
-export const projectedOf = ({ snapshot, events }: { snapshot: Told; events: readonly { snapshot: Told }[] }): Projected => ({
+type Versioned = { version: number };
+export const projectedOf = ({ snapshot, events }: { snapshot: Versioned; events: readonly { snapshot: Versioned }[] }): Projected => ({
   version: snapshot.version,
   eventVersions: events.map(({ snapshot: { version } }) => version),
 });

@@ -2,7 +2,7 @@ import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
-import { commit, commitTold } from '#platform/db/commit.ts';
+import { commit, commitProjection } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import { entitlementObject, entitlementObjectName } from '#platform/objects.ts';
 import type { Addition, Customer, EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
@@ -16,7 +16,7 @@ import {
   projectedOf,
 } from '#rules/entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
-import { keepCopy, overwriteCopy } from './store.ts';
+import { overwriteCopy, upsertCopy } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
@@ -121,8 +121,8 @@ export const mendCopy = (ctx: Shard, said: EntitlementSnapshot, readVersion: num
 /** Writes down what an object said of itself, and tells it so. */
 export async function projectEntitlement(ctx: Shard, projection: EntitlementProjection): Promise<void> {
   const { snapshot, events } = projection;
-  await commitTold(ctx, events, {
-    copy: keepCopy(ctx, snapshot),
+  await commitProjection(ctx, events, {
+    copy: upsertCopy(ctx, snapshot),
     describe: (told) => ({
       subject: { type: 'entitlement', id: told.entitlementId, version: told.version },
       object: toEntitlementResource(told),

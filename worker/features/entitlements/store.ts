@@ -28,8 +28,8 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
 
 export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt' | 'accessRevokedAt' | 'version'>;
 
-/** A statement, not an effect. An older copy never overwrites a newer one. */
-export function keepCopy({ db }: Shard, snapshot: EntitlementSnapshot): Write {
+/** An older copy never overwrites a newer one. */
+export function upsertCopy({ db }: Shard, snapshot: EntitlementSnapshot): Write {
   const row = toCopy(snapshot);
   return db
     .insert(entitlements)

@@ -40,7 +40,7 @@ export const MembershipBody = z
   .openapi('Membership');
 
 /** What is delivered to whom. Invitations are for the member and the owner's own view: events go to servers and archives. */
-function toDeliveryResource({ deliverTo, delivery }: Membership, isOwners: boolean): z.infer<typeof DeliveryBody> {
+function toDeliveryResource({ deliverTo, delivery }: Membership, { isOwners }: { isOwners: boolean }): z.infer<typeof DeliveryBody> {
   if (!deliverTo) return { status: 'not_required', attempts: 0 };
   const { providerUserId, username } = deliverTo.identity;
   return {
@@ -84,7 +84,7 @@ export const toMembershipResource = (
   ...given('subscription_status', membership.subscriptionStatus),
   cancel_at_period_end: membership.subscriptionStatus === 'cancel_requested',
   ...given('cancelled_at', isoOrNull(membership.cancelledAt)),
-  delivery: toDeliveryResource(membership, isOwners),
+  delivery: toDeliveryResource(membership, { isOwners }),
   last_payment_id: membership.lastPaymentId,
   livemode: membership.livemode,
   created_at: iso(membership.createdAt),

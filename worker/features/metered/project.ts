@@ -1,17 +1,17 @@
 import type { MeteredSessionId } from '#core/ids.ts';
 import type { Shard } from '#platform/context.ts';
-import { commitTold } from '#platform/db/commit.ts';
+import { commitProjection } from '#platform/db/commit.ts';
 import { projectedOf } from '#rules/entitlement-rpc.ts';
 import type { MeteredProjection } from '#rules/metered/rpc.ts';
 import { toMeteredResource } from './resource.ts';
 import { callSession, shownOf } from './session.ts';
-import { keepSessionCopy } from './store.ts';
+import { updateSessionCopy } from './store.ts';
 
 /** Writes down what a session's object said of itself, and tells it so. */
 export async function projectMeteredSession(ctx: Shard, projection: MeteredProjection): Promise<void> {
   const { snapshot, events } = projection;
-  await commitTold(ctx, events, {
-    copy: keepSessionCopy(ctx, snapshot),
+  await commitProjection(ctx, events, {
+    copy: updateSessionCopy(ctx, snapshot),
     describe: (told) => ({
       subject: { type: 'metered_session', id: told.sessionId, version: told.version },
       object: toMeteredResource(ctx, shownOf(told)),

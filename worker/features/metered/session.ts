@@ -86,14 +86,15 @@ const sessionsByChannel = new Memory<string, string>(OPENED_MAX);
 export async function sessionOfChannel(ctx: Ctx, channelId: string): Promise<string> {
   const known = sessionsByChannel.get(channelId);
   if (known !== undefined) return known;
-  const sessionId = (await findClaim(ctx, true, channelId)) ?? (await findClaim(ctx, false, channelId)) ?? raise('not_found');
+  const sessionId =
+    (await findClaim(ctx, { livemode: true }, channelId)) ?? (await findClaim(ctx, { livemode: false }, channelId)) ?? raise('not_found');
   sessionsByChannel.set(channelId, sessionId);
   return sessionId;
 }
 
 /** The session that has claimed a channel in this mode; null: none has. */
-export const findClaim = (ctx: Ctx, livemode: boolean, channelId: string): Promise<string | null> =>
-  call(ctx, channelObjectName({ livemode }, channelId), (object) => object.findSession());
+export const findClaim = (ctx: Ctx, mode: { livemode: boolean }, channelId: string): Promise<string | null> =>
+  call(ctx, channelObjectName(mode, channelId), (object) => object.findSession());
 
 /** Makes a channel this session's; false where it is another one's. A claim of the sandbox, where no channel exists, is none in live mode. */
 export const claimChannel = async (ctx: Ctx, session: Pick<MeteredTerms, 'sessionId' | 'livemode'>, channelId: string): Promise<boolean> =>

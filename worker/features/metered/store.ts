@@ -45,8 +45,8 @@ const nextLook = ({ endedAt, stage, livemode, usedAt, idleSeconds }: MeteredSnap
 /** Once the chain shows more settled than before, and not when a settlement is only begun. */
 const whenSettled = ({ settled }: MeteredSnapshot, now: number) => sql`CASE WHEN settled <> ${settled} THEN ${now} ELSE settled_at END`;
 
-/** A statement, not an effect. An older copy never overwrites a newer one. */
-export const keepSessionCopy = ({ db, now }: Shard, snapshot: MeteredSnapshot): Write =>
+/** An older copy never overwrites a newer one. */
+export const updateSessionCopy = ({ db, now }: Shard, snapshot: MeteredSnapshot): Write =>
   db
     .update(meteredSessions)
     .set({ ...countedColumns(snapshot), nextLookAt: nextLook(snapshot, now), settledAt: whenSettled(snapshot, now) })

@@ -140,7 +140,7 @@ async function settleIfDue(ctx: Scope, row: MeteredSessionRow, session: OpenedSe
 async function followOpening({ ctx, row, session, channelId, look, account }: Due): Promise<void> {
   if (channelId !== null && account && isNoted(row)) {
     if (await openFromChain(ctx, row, account)) return;
-    const owner = await findClaim(ctx, row.livemode, channelId);
+    const owner = await findClaim(ctx, row, channelId);
     if (owner !== null && owner !== row.id) return forgetOpening(ctx, row);
   }
   const mayLand = channelId !== null && (look === null || ctx.now < row.updatedAt + OPENING_DEAD_MS);

@@ -9,7 +9,7 @@ import { type PaymentPayload, type PaymentRequirements, parsePaymentSignature } 
 import type { Customer } from '#rules/balance.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { readChallenge } from './challenge.ts';
-import { newSettlement } from './new-settlement.ts';
+import { newSettlementColumns } from './new-settlement.ts';
 import { findSettlement } from './store.ts';
 
 export type PaymentReading =
@@ -100,7 +100,7 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
   const settlement: Settlement = {
-    ...newSettlement(ctx, simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0),
+    ...newSettlementColumns(ctx, simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0),
     ...cause,
     messageHash: verified.messageHash,
     txSignature,

@@ -156,21 +156,17 @@ const planFacilitated = (ctx: Shard, settlement: Settlement, { slot }: ChainTran
  * the payment is claimed and on the chain, so it stays pending, and the next look stores it.
  */
 async function finishActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
-  const { paymentId } = settlement;
   if (!settlement.livemode) return finishTestActivation(ctx, settlement, transaction);
-  const hasEnded = async () => (await getOutcome(ctx, paymentId)).status !== settlement.status;
+  const hasEnded = async () => (await getOutcome(ctx, settlement.paymentId)).status !== settlement.status;
   try {
     await changeAccount(ctx, settlement.merchantId, async (account, attempt) => {
       if (attempt > 1 && (await hasEnded())) return null;
-      const {
-        writes,
-        receiptId: _,
-        ...change
-      } = planActivation(ctx, settlement, transaction, await getHolding(ctx.db, account, { livemode: true }));
+      const held = await getHolding(ctx.db, account, settlement);
+      const { writes, receiptId: _, ...change } = planActivation(ctx, settlement, transaction, held);
       // Two payments at once change an account alike: only the settlement tells whether this one was stored.
       return { ...change, writes: [...writes, ...settleSettlement(ctx, settlement, transaction.slot)], wasStored: hasEnded };
     });
-    return await getOutcome(ctx, paymentId);
+    return await getOutcome(ctx, settlement.paymentId);
   } catch (error) {
     ctx.note(`activation: ${storyOf(error)}`);
     return { status: 'pending' };
@@ -179,7 +175,7 @@ async function finishActivation(ctx: Shard, settlement: Settlement, transaction:
 
 /** Test money buys the answer, the receipt and the event of a plan: the account and its limits stay as they are. */
 async function finishTestActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
-  const held = await getHolding(ctx.db, { id: settlement.merchantId, plan: 'free', planThrough: null }, { livemode: false });
+  const held = await getHolding(ctx.db, { id: settlement.merchantId, plan: 'free', planThrough: null }, settlement);
   return storeEnd(ctx, settlement, () => {
     const { events, writes, receiptId } = planActivation(ctx, settlement, transaction, held);
     return {

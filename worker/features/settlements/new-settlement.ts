@@ -7,8 +7,11 @@ import type { Ctx } from '#platform/context.ts';
 /** The sweep leaves a new claim alone while its call may still be at work. */
 const CLAIM_LEASE_MS = 30 * SECOND;
 
-/** What every settlement begins with: the id of its payment, and nothing known of it yet. `leaseMs`: when the sweep looks for it first. */
-export const newSettlement = ({ now }: Ctx, lastValidBlockHeight: number, leaseMs = CLAIM_LEASE_MS) => ({
+/**
+ * The columns in which every settlement begins alike: of a payment to come, whose transaction is on its way. `leaseMs`: when the sweep looks
+ * for it first.
+ */
+export const newSettlementColumns = ({ now }: Ctx, lastValidBlockHeight: number, leaseMs = CLAIM_LEASE_MS) => ({
   paymentId: newId<PaymentId>(now),
   asset: 'USDC' as const,
   lastValidBlockHeight,
@@ -23,9 +26,12 @@ export const newSettlement = ({ now }: Ctx, lastValidBlockHeight: number, leaseM
 /** One signature stands before the message. */
 const SIGNED_FROM = 65;
 
-/** A transaction that this service alone has signed, as its settlement names it. */
-export const ownTransaction = (wire: Uint8Array) => ({
+/** The signature, in base58, of a transaction that this service alone has signed. */
+export const ownSignatureOf = (wire: Uint8Array): string => base58.encode(wire.slice(1, SIGNED_FROM));
+
+/** Such a transaction, as its settlement names it. */
+export const ownTransactionColumns = (wire: Uint8Array) => ({
   messageHash: sha256Hex(wire.slice(SIGNED_FROM)),
-  txSignature: base58.encode(wire.slice(1, SIGNED_FROM)),
+  txSignature: ownSignatureOf(wire),
   wire: base64.encode(wire),
 });

@@ -1,5 +1,4 @@
 import type { Address } from '@solana/kit';
-import { base58 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import { routeOf, stepAuthorization } from '#features/authorizations/authorization.ts';
@@ -10,6 +9,7 @@ import { memoOf } from '#features/payments/resource.ts';
 import { getPayment } from '#features/payments/store.ts';
 import { isSending, rememberSent } from '#features/payments/watch/candidates.ts';
 import { countFee } from '#features/settlements/fee-budget.ts';
+import { ownSignatureOf } from '#features/settlements/new-settlement.ts';
 import { pullersOf } from '#platform/chain/fee-payer.ts';
 import { type Ctx, hasSubscriptions, type Shard } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
@@ -100,7 +100,7 @@ async function sendFirst(
   { wire }: Extract<PreparedCollection, { kind: 'ready' }>,
   patienceMs: number,
 ): Promise<FirstCollection> {
-  const txSignature = base58.encode(wire.slice(1, 65));
+  const txSignature = ownSignatureOf(wire);
   await countFee(ctx, payment);
   try {
     await rememberSent(ctx, payment.id, txSignature);

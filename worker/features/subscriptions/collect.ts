@@ -6,7 +6,7 @@ import { claimPeriod, routeOf, scheduleAuthorization, stepAuthorization } from '
 import { findCollectionRow } from '#features/authorizations/store.ts';
 import { countFee } from '#features/settlements/fee-budget.ts';
 import { claimOwn } from '#features/settlements/follow-through.ts';
-import { newSettlement, ownTransaction } from '#features/settlements/new-settlement.ts';
+import { newSettlementColumns, ownTransactionColumns } from '#features/settlements/new-settlement.ts';
 import { loadSettlement } from '#features/settlements/store.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, transact, unchanged, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -150,7 +150,7 @@ async function collect(
 }
 
 /** The sweep of settlements looks for it from then on. */
-const CLAIM_LEASE_MS = 10 * SECOND;
+const LOOKED_FOR_AFTER_MS = 10 * SECOND;
 
 function draft(
   ctx: Shard,
@@ -159,8 +159,8 @@ function draft(
   { nonce, merchantName }: { nonce: string; merchantName: string },
 ): Settlement {
   return {
-    ...newSettlement(ctx, lastValidBlockHeight, CLAIM_LEASE_MS),
-    ...ownTransaction(wire),
+    ...newSettlementColumns(ctx, lastValidBlockHeight, LOOKED_FOR_AFTER_MS),
+    ...ownTransactionColumns(wire),
     merchantId: row.merchantId,
     livemode: row.livemode,
     purpose: 'subscription',

@@ -1,9 +1,7 @@
-import type { Child } from 'hono/jsx';
 import type { Sale } from '#features/products/product.ts';
-import { ownWalletParts, type PageContext, sendPage } from '../document.tsx';
+import type { PageContext } from '../document.tsx';
 import { Address, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
 import { formatBps, formatCount, formatDollars, formatNumber, formatPeriod, isOne, plain, plainLines, plainName } from '../parts/text.ts';
-import { isTest } from '../parts/wallet-choice.ts';
 import type { PageFacts } from './facts.ts';
 
 /** What is sold and who is paid: all that a buyer has to know, before any script has run. */
@@ -183,48 +181,4 @@ export function listGains(page: Pick<PageContext, 'locale' | 'say'>, sale: Sale)
     ...(access === null ? [] : [access]),
     ...(accessPeriodDays === null && usageUnits === null ? [say('forever')] : []),
   ];
-}
-
-interface Offer {
-  /** What its scripts know; theirs is the panel that takes the payment. */
-  facts: object;
-  script: string;
-  /** In the words of its readers. */
-  costs: string;
-  hasScripts?: boolean;
-}
-
-/** Who sells what for how much, and the panel that takes the payment: whole before any script has run. */
-export function sendOffer(shown: ShownListing, { facts, script, costs, hasScripts = true }: Offer, panel: Child): Response {
-  const { page, sale } = shown;
-  const { productName, sellerName, ownWallet, obstacle } = shown.facts;
-  const { scripts, alsoConnectTo } = ownWalletParts(ownWallet);
-  return sendPage(
-    page,
-    {
-      title: `${productName} · ${page.say('quoted', { name: sellerName })}`,
-      layout: 'two',
-      accentHex: sale.merchant.merchantSettings.checkout_accent_hex,
-      scripts: hasScripts ? [...scripts, script] : [],
-      // Not there for a buyer who comes; the page that says so still finds the payment of one who has paid.
-      status: obstacle === 'pGone' ? 404 : 200,
-      facts,
-      alsoConnectTo,
-      card: { title: productName, description: `${costs} · ${page.say('soldBy', { name: sellerName })}` },
-    },
-    <>
-      <a class="skip" href="#pay">
-        {page.say('choose')}
-      </a>
-      <header class="offer">
-        <Brand {...shown} />
-        <Price {...shown} />
-      </header>
-      <main class={`pay${isTest(shown.facts) ? ' test-frame' : ''}`} id="pay">
-        {isTest(shown.facts) && <p class="test-mark">{page.say('testPage')}</p>}
-        {panel}
-      </main>
-      <About {...shown} />
-    </>,
-  );
 }

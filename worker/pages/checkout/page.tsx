@@ -18,10 +18,10 @@ import { demoWalletOf, type PageContext } from '../document.tsx';
 import type { TextKey } from '../locales/en.ts';
 import { formatMoney, plain, plainName } from '../parts/text.ts';
 import type { PageFacts } from './facts.ts';
-import { accessGain, httpsUrl, listGains, type ShownListing, sendOffer } from './listing.tsx';
+import { accessGain, httpsUrl, listGains, type ShownListing } from './listing.tsx';
 import { Panel } from './panel.tsx';
 import { firstState } from './state.ts';
-import { sendSubscribe } from './subscribe.tsx';
+import { sendListing, sendSubscribe } from './subscribe.tsx';
 
 /** What may stand in the address for the API to judge; anything else was never made by us. */
 const tokenOf = (text: string | undefined, lengthMax: number): string | null =>
@@ -39,14 +39,13 @@ export async function sendCheckout(
   const shown = await openListing(page, await inMode(shard, sold.listing.product), sold);
   const { facts, sale } = shown;
   if (sale.product.renewalMode === 'AUTOMATIC') return sendSubscribe(shown, sold.payment?.id ?? null);
-  return sendOffer(
+  return sendListing(
     shown,
     {
       facts,
-      script: PAGE_ASSETS.checkout,
-      costs: formatMoney(page.locale, facts.price),
       // A payment that was begun is shown to its end, whatever is for sale by now; but not one of another link.
-      hasScripts: facts.obstacle !== 'pHandoffBad',
+      scripts: facts.obstacle === 'pHandoffBad' ? [] : [PAGE_ASSETS.checkout],
+      priceText: formatMoney(page.locale, facts.price),
     },
     <>
       <p class="hidden" role="status" aria-live="polite" id="announcement" />

@@ -1,9 +1,12 @@
+import type { Child } from 'hono/jsx';
 import { PAGE_ASSETS } from '../assets.ts';
+import { ownWalletParts, sendPage } from '../document.tsx';
 import { sayIn } from '../parts/text.ts';
+import { isTest } from '../parts/wallet-choice.ts';
 import type { SubscribeFacts } from '../subscribing/facts.ts';
 import { Panel, wordsOf } from '../subscribing/page.tsx';
 import { termsOf } from '../subscribing/view.tsx';
-import { type ShownListing, sendOffer } from './listing.tsx';
+import { About, Brand, Price, type ShownListing } from './listing.tsx';
 
 /** `/p/{slug}` of what renews itself: who sells what for how much, whole before any script has run; then the panel that subscribes. */
 export async function sendSubscribe(shown: ShownListing, begunId: string | null): Promise<Response> {
@@ -26,6 +29,50 @@ export async function sendSubscribe(shown: ShownListing, begunId: string | null)
     text: await wordsOf(page),
     periodDays: sale.product.accessPeriodDays ?? 0,
   };
-  const costs = sayIn(facts.text)('mEvery', termsOf(facts));
-  return sendOffer(shown, { facts, script: PAGE_ASSETS.subscribing, costs }, <Panel facts={facts} page={page} />);
+  const priceText = sayIn(facts.text)('mEvery', termsOf(facts));
+  return sendListing(shown, { facts, scripts: [PAGE_ASSETS.subscribing], priceText }, <Panel facts={facts} page={page} />);
+}
+
+interface ListingSheet {
+  /** Given to the page's scripts. */
+  facts: object;
+  /** None where nothing can be paid there; those of the seller's own wallet come before them. */
+  scripts: string[];
+  /** The price in the page's language. */
+  priceText: string;
+}
+
+/** The page of a listing: who sells what for how much, and the panel that takes the payment. */
+export function sendListing(shown: ShownListing, { facts, scripts, priceText }: ListingSheet, panel: Child): Response {
+  const { page, sale } = shown;
+  const { productName, sellerName, ownWallet, obstacle } = shown.facts;
+  const own = ownWalletParts(ownWallet);
+  return sendPage(
+    page,
+    {
+      title: `${productName} · ${page.say('quoted', { name: sellerName })}`,
+      layout: 'two',
+      accentHex: sale.merchant.merchantSettings.checkout_accent_hex,
+      scripts: scripts.length > 0 ? [...own.scripts, ...scripts] : [],
+      // Not there for a buyer who comes; the page that says so still finds the payment of one who has paid.
+      status: obstacle === 'pGone' ? 404 : 200,
+      facts,
+      alsoConnectTo: own.alsoConnectTo,
+      card: { title: productName, description: `${priceText} · ${page.say('soldBy', { name: sellerName })}` },
+    },
+    <>
+      <a class="skip" href="#pay">
+        {page.say('choose')}
+      </a>
+      <header class="offer">
+        <Brand {...shown} />
+        <Price {...shown} />
+      </header>
+      <main class={`pay${isTest(shown.facts) ? ' test-frame' : ''}`} id="pay">
+        {isTest(shown.facts) && <p class="test-mark">{page.say('testPage')}</p>}
+        {panel}
+      </main>
+      <About {...shown} />
+    </>,
+  );
 }

@@ -65,7 +65,7 @@ export function announceEvents(ctx: Shard, eventIds: string[]): void {
  * Writes down what an object said of itself: each of its events once, and its `copy`, which must leave a newer one alone. Harmless doubled
  * or late: an object sends the same again until it hears that this is done.
  */
-export async function commitTold<S extends Pick<NewEvent, 'merchantId' | 'livemode'> & { productId: string }>(
+export async function commitProjection<S extends Pick<NewEvent, 'merchantId' | 'livemode'> & { productId: string }>(
   ctx: Shard,
   told: readonly { type: NewEvent['type']; snapshot: S; requestId?: string | undefined }[],
   { copy, describe }: { copy: Write; describe(snapshot: S): Pick<NewEvent, 'subject' | 'object'> },

@@ -3,7 +3,7 @@ import { calledBy } from '#features/entitlements/entitlement.ts';
 import { findListing } from '#features/products/product.ts';
 import { customerColumns } from '#features/settlements/co-sign.ts';
 import { claimOwn, followThrough, getOutcome } from '#features/settlements/follow-through.ts';
-import { newSettlement, ownTransaction } from '#features/settlements/new-settlement.ts';
+import { newSettlementColumns, ownSignatureOf, ownTransactionColumns } from '#features/settlements/new-settlement.ts';
 import { findPendingSettlement, loadSettlement } from '#features/settlements/store.ts';
 import type { Scope } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
@@ -83,7 +83,7 @@ const LOOKS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
 async function sendUnpaid(ctx: Scope, wire: Uint8Array): Promise<Settled> {
   const sent = await ctx.chain.sendTransaction(wire, { preflight: false });
   if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
-  const { txSignature: signature } = ownTransaction(wire);
+  const signature = ownSignatureOf(wire);
   let waited = 0;
   for (const wait of LOOKS_MS) {
     waited += wait;
@@ -105,8 +105,8 @@ async function draft(
   const listing = await findListing(ctx, { productId });
   const payerWallet = bound.payer ?? bound.authorizedSigner;
   return {
-    ...newSettlement(ctx, lastValidBlockHeight),
-    ...ownTransaction(wire),
+    ...newSettlementColumns(ctx, lastValidBlockHeight),
+    ...ownTransactionColumns(wire),
     merchantId: merchantId as Settlement['merchantId'],
     livemode,
     purpose: 'metered',
