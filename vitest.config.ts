@@ -1,5 +1,4 @@
 import { statfsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { WORKERD_FLAGS } from './local/workerd-flags.ts';
@@ -71,8 +70,8 @@ export default defineConfig({
   test: {
     silent: 'passed-only',
     reporters: ['default', './test/world/slowest.ts'],
-    // A test also waits, for a process it started or a timer, so two processors have work for three.
-    maxWorkers: Math.max(3, availableParallelism()),
+    // One for each processor: a third one on two of them gains nothing, and makes every test wait longer.
+    maxWorkers: '100%',
     sequence: { sequencer: LongestFirst },
     projects: [
       // Stories move time and sweep, so each file has a database of its own; the files of a worker share the service's modules, and each begins
