@@ -6,8 +6,7 @@ import { entitlementIdOf } from '#core/ids.ts';
 import { PLANS } from '#rules/plans.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import { testEnv } from '../world/env.ts';
-import { strangerAddress } from '../world/mail.ts';
-import { type Merchant, World } from '../world/world.ts';
+import { type Merchant, strangerAddress, World } from '../world/world.ts';
 import { builtRoutes, fill, nameOf, type Route } from './spec-routes.ts';
 
 /** One suite for every route that exists: a route added to the table is covered by adding it there. */

@@ -22,9 +22,6 @@ export const mailConfig = () => ({
   RESEND_WEBHOOK_SECRET: WEBHOOK_SECRET,
 });
 
-/** The address of one more caller: letters that one of them asks for are counted, on every machine. */
-export const strangerAddress = (): string => `10.${[...crypto.getRandomValues(new Uint8Array(3))].join('.')}`;
-
 /** What Resend signs its notices with, as Svix does. */
 export function svixHeaders(
   body: Uint8Array,

@@ -1,10 +1,10 @@
 import { base58 } from '#core/encoding.ts';
 import { CONNECTOR_SECRETS, testEnv } from './env.ts';
-import { letterToken, mailConfig, strangerAddress } from './mail.ts';
+import { letterToken, mailConfig } from './mail.ts';
 import { TestProcessor } from './processor.ts';
 import { landRefund, refundable } from './refund.ts';
 import { OPERATOR_SECRET, openStaff } from './staff.ts';
-import { type Merchant, World } from './world.ts';
+import { type Merchant, strangerAddress, World } from './world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 export type Body = any;

@@ -76,6 +76,9 @@ const PASSWORD_HASH = '$scrypt$ln=14,r=8,p=5$c2FsdCBvZiB0aGUgdGVzdA==$Air4tGfgag
 /** What most tests are not about, and half of the time that a cron takes. */
 const HOUSEKEEPING = new Set(ALL_SWEEPS.filter(({ nextDueAt }) => nextDueAt(0) > MINUTE).map(({ name }) => name));
 
+/** Where one more caller calls from: what an address may do is counted, some of it on every machine. */
+export const strangerAddress = (): string => `10.${[...crypto.getRandomValues(new Uint8Array(3))].join('.')}`;
+
 export const firstRun = (sweep: string): SweepMessage => ({ sweep, round: 1, requestId: 'cron_of_a_test' });
 
 /** One service, one chain, and people in it. Each world has its own chain; the database is the test file's. */
@@ -89,6 +92,8 @@ export class World {
   readonly placements: HeldPlacement[] = [];
   readonly db = drizzle(testEnv.DB);
   #people = 0;
+  /** Of calls that name none: files share a worker, and what one of them does must not be counted against another. */
+  readonly address = strangerAddress();
   readonly #name: string;
 
   constructor(config: Record<string, string> = {}) {
@@ -146,6 +151,7 @@ export class World {
         options.key.startsWith('svc_') ? 'X-Svc-Key' : 'Authorization',
         options.key.startsWith('svc_') ? options.key : `Bearer ${options.key}`,
       );
+    if (!headers.has('cf-connecting-ip')) headers.set('cf-connecting-ip', this.address);
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
     // As over a wire: where the platform is given a request itself, nothing on the way adds it.

@@ -8,9 +8,8 @@ import { en } from '../../../worker/pages/locales/en.ts';
 import { contrast, paletteOf, parseHex, SURFACES } from '../../../worker/pages/parts/colour.ts';
 import { formatMoney, plain } from '../../../worker/pages/parts/text.ts';
 import { OUTSIDE_ON_MAINNET } from '../../world/env.ts';
-import { strangerAddress } from '../../world/mail.ts';
 import { directivesOf, getPage } from '../../world/page.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { type Merchant, strangerAddress, World } from '../../world/world.ts';
 
 const w = new World();
 let merchant: Merchant;

@@ -2,8 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { builtRoutes, fill, nameOf, operations, type Route } from '../../contract/spec-routes.ts';
 import { openApi } from '../../world/call.ts';
 import { CONNECTOR_SECRETS } from '../../world/env.ts';
-import { strangerAddress } from '../../world/mail.ts';
-import { type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { type CallOptions, type Merchant, strangerAddress, World } from '../../world/world.ts';
 
 /** Protocols grow: whoever speaks them may say more than we read. */
 const PROTOCOLS = [
