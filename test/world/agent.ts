@@ -163,17 +163,17 @@ export const asDuplicate = (body: Body, remaining = body.remaining): Body => ({
 export const withConfig = (w: World, config: Record<string, string>): Env => ({ ...w.env, ...config });
 
 export interface ObjectCall {
-  binding: 'ADMISSION' | 'ENTITLEMENT';
+  binding: 'ADMISSION' | 'ENTITLEMENT' | 'METERED_SESSION';
   verb: string;
-  /** Counted from 1 over both. */
+  /** Counted from 1 over all. */
   number: number;
 }
 
+/** Whether the wire is cut there; what the test does first, a rival call for one, is waited for. */
+type ObjectCut = (call: ObjectCall) => boolean | Promise<boolean>;
+
 /** The real objects behind a wire that can be cut, before they hear of a call or after, and that counts what goes over it. */
-export function withObjectFaults(
-  env: Env,
-  faults: { before?: (call: ObjectCall) => boolean; after?: (call: ObjectCall) => boolean } = {},
-): { env: Env; calls: ObjectCall[] } {
+export function withObjectFaults(env: Env, faults: { before?: ObjectCut; after?: ObjectCut } = {}): { env: Env; calls: ObjectCall[] } {
   const calls: ObjectCall[] = [];
   const cut = () => Object.assign(new Error('Network connection lost.'), { retryable: true });
   const wrap = (binding: ObjectCall['binding']) => ({
@@ -184,15 +184,16 @@ export function withObjectFaults(
         async (...args: unknown[]) => {
           const call = { binding, verb, number: calls.length + 1 };
           calls.push(call);
-          if (faults.before?.(call)) throw cut();
+          if (await faults.before?.(call)) throw cut();
           const answer = await stub[verb]!(...args);
-          if (faults.after?.(call)) throw cut();
+          if (await faults.after?.(call)) throw cut();
           return answer;
         };
       return new Proxy({}, { get: (_, verb) => travel(String(verb)) });
     },
   });
-  return { env: { ...env, ADMISSION: wrap('ADMISSION'), ENTITLEMENT: wrap('ENTITLEMENT') } as unknown as Env, calls };
+  const objects = { ADMISSION: wrap('ADMISSION'), ENTITLEMENT: wrap('ENTITLEMENT'), METERED_SESSION: wrap('METERED_SESSION') };
+  return { env: { ...env, ...objects } as unknown as Env, calls };
 }
 
 /** The lease of a request whose holder died has run out. */

@@ -3,6 +3,7 @@ import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { admissionIdOf } from '#core/ids.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { withObjectFaults } from '../../world/agent.ts';
 import { memoInstruction, USDC } from '../../world/chain.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
 import { testEnv } from '../../world/env.ts';
@@ -122,24 +123,13 @@ it('a channel that is pushed while its own opening loses against another one sta
   await w.chain.call('local_clearFaults');
   const lost = await shop.pull({ salt: 9n });
   const pushed: Awaited<ReturnType<LiveShop['authorize']>>[] = [];
-  const getByName = (name: string) => {
-    const object = w.env.METERED_SESSION.getByName(name) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-    const call = async (verb: string, args: unknown[]) => {
-      const answer = await object[verb]!(...args);
+  const { env } = withObjectFaults(w.env, {
+    after: async ({ verb }) => {
       if (verb === 'claimChannel') pushed.push(await shop.authorize(await shop.push({ salt: 9n })));
-      return answer;
-    };
-    return new Proxy(
-      {},
-      {
-        get:
-          (_, verb: string) =>
-          (...args: unknown[]) =>
-            call(verb, args),
-      },
-    );
-  };
-  const refused = await shop.authorize(lost, undefined, { ...w.env, METERED_SESSION: { getByName } } as never);
+      return false;
+    },
+  });
+  const refused = await shop.authorize(lost, undefined, env);
   expect([pushed[0]!.body.status, refused.status, refused.body.meta.reason]).toEqual(['open', 402, 'already-open']);
   expect(await sessionOf(shop.buyer.channelId)).toBe(shop.session.session_id);
   const { channelId } = shop.buyer;
