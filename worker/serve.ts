@@ -7,7 +7,7 @@ import { ApiError } from '#core/errors.ts';
 import { BODY_KB } from '#core/limits.ts';
 import { authenticate } from '#features/accounts/auth/authenticate.ts';
 import { newCtx } from '#platform/context.ts';
-import { readJsonBody } from '#platform/http/bodies/request-body.ts';
+import { readJsonBody, refuseBody } from '#platform/http/bodies/request-body.ts';
 import { requireConfiguration, requireWhole } from '#platform/http/configuration.ts';
 import { FAVICON_PATH, ICON_PATH } from '#platform/http/icon.ts';
 import { onError } from '#platform/http/on-error.ts';
@@ -60,16 +60,33 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   });
 });
 
-/** Only JSON, and never a private key, where a route exists at all: refused before anything reads the body's meaning. */
+const [limitUsual, limitLong] = [BODY_KB.usual, BODY_KB.long].map((kilobytes) =>
+  bodyLimit({ maxSize: kilobytes * 1024, onError: () => Promise.reject(new ApiError('payload_too_large')) }),
+);
+const asItIs = async () => {};
+
+/** Only JSON, not too long, and never a private key. 413 payload_too_large, 415 unsupported_media_type, 422 validation_error. */
+async function readBody(c: Context<AppEnv>): Promise<void> {
+  await (LONG_BODIES.test(c.req.path) ? limitLong! : limitUsual!)(c, asItIs);
+  if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
+    throw new ApiError('unsupported_media_type');
+  // A provider's list is long, signed, and holds no secret of this service.
+  if (RAW_BODIES.test(c.req.path)) await c.req.arrayBuffer();
+  else await readJsonBody(c);
+}
+
+/** Reads the body where a route exists at all. One that is refused waits for the route, which looks at who calls first. */
 const admitBody = ({ isRoute }: RouteTable) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const hasBody = c.req.raw.body !== null && c.req.header('Content-Length') !== '0';
     if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method) || !isRoute(c.req.method, c.req.path)) return next();
-    if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
-      throw new ApiError('unsupported_media_type');
-    // A provider's list is long, signed, and holds no secret of this service.
-    if (RAW_BODIES.test(c.req.path)) await c.req.arrayBuffer();
-    else await readJsonBody(c);
+    try {
+      await readBody(c);
+    } catch (error) {
+      // What calls there proves who it is by a signature over the body.
+      if (!(error instanceof ApiError) || RAW_BODIES.test(c.req.path)) throw error;
+      refuseBody(c, error);
+    }
     return next();
   });
 
@@ -172,10 +189,6 @@ export function newApp(mount: (app: App) => void): App {
   for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
   for (const path of SYSTEM_PATHS) app.use(path, underCeiling);
   app.use(requireWhole);
-  const [short, long] = [BODY_KB.usual, BODY_KB.long].map((kilobytes) =>
-    bodyLimit({ maxSize: kilobytes * 1024, onError: () => Promise.reject(new ApiError('payload_too_large')) }),
-  );
-  app.use((c, next) => (LONG_BODIES.test(c.req.path) ? long! : short!)(c, next));
   app.use(admitBody(table));
   app.use(preferLiterals(table));
   mount(app);

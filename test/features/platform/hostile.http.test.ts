@@ -4,8 +4,8 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { builtRoutes, fill, nameOf } from '../../contract/spec-routes.ts';
-import { testEnv } from '../../world/env.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { CONNECTOR_SECRETS, testEnv } from '../../world/env.ts';
+import { type Merchant, strangerAddress, World } from '../../world/world.ts';
 
 const OFFER = { name: 'x', price: { asset: 'USDC', amount: '1' } };
 
@@ -85,7 +85,7 @@ describe('text of every kind is data', () => {
 });
 
 describe('private keys and seed phrases', () => {
-  const w = new World();
+  const w = new World({ OPERATOR_SECRET: 'the secret of an operator in a test' });
   let ada: Merchant;
   beforeAll(async () => {
     ada = await w.merchant();
@@ -104,15 +104,34 @@ describe('private keys and seed phrases', () => {
     ['a phrase between tabs', phrase(32).replaceAll(' ', '\t')],
   ];
 
+  /** As the first caller whom the route lets in, since a body is looked at after who sends it. */
+  async function postAsAny(path: string, body: unknown) {
+    const headers = {
+      'Idempotency-Key': crypto.randomUUID(),
+      'X-Svc-Connector-Secret': CONNECTOR_SECRETS.telegram[0],
+      'X-Svc-Operator-Secret': String(w.env.OPERATOR_SECRET),
+      // Letters that one address asks for are few, on every machine.
+      'CF-Connecting-IP': strangerAddress(),
+    };
+    const callers = [{ key: ada.token }, { key: ada.key }, { key: ada.sandboxKey }];
+    let answer = await w.call('POST', path, { headers, body });
+    for (const caller of callers) if ([401, 403].includes(answer.status)) answer = await w.call('POST', path, { ...caller, headers, body });
+    return answer;
+  }
+
   it.each(SECRETS)('refuses %s in any field of any route, and stores nothing', async (_what, secret) => {
     const count = async () =>
       (await testEnv.DB.prepare('SELECT (SELECT count(*) FROM products) + (SELECT count(*) FROM payments) AS n').first<{ n: number }>())!.n;
     const before = await count();
     for (const route of builtRoutes.filter(({ method, auth }) => method === 'POST' && !auth.endsWith('signature'))) {
       for (const body of [{ ...OFFER, description: secret }, { unknown: { deep: [secret] } }, { tx_signature: secret }, [secret]]) {
-        const answer = await w.call('POST', fill(route.path), { key: ada.token, body });
-        expect([nameOf(route), answer.status, answer.body.code]).toEqual([nameOf(route), 422, 'validation_error']);
-        expect(answer.body.detail[0].type).toBe('secret_refused');
+        const answer = await postAsAny(fill(route.path, { provider: 'telegram' }), body);
+        expect([nameOf(route), answer.status, answer.body.code, answer.body.detail[0].type]).toEqual([
+          nameOf(route),
+          422,
+          'validation_error',
+          'secret_refused',
+        ]);
         expect(JSON.stringify(answer.body)).not.toContain(String(secret).slice(0, 30));
       }
     }

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fill, operations } from '../../contract/spec-routes.ts';
 import { refundable } from '../../world/refund.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { type CallOptions, type Merchant, World } from '../../world/world.ts';
 
 const bytesOf = (...parts: (string | number[])[]): Uint8Array =>
   Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...new TextEncoder().encode(part)] : part)));
+const streamed = (text: string) => new Blob([text]).stream();
 const around = (bytes: number[]): Uint8Array => bytesOf('{"name":"', bytes, '","price":{"asset":"USDC","amount":"1"}}');
 
 describe('the bytes of a body', () => {
@@ -32,9 +33,20 @@ describe('the bytes of a body', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('are looked at after the caller', async () => {
-    const { status, body } = await post(around([0xff]), null);
-    expect([status, body.code]).toEqual([401, 'invalid_authorization']);
+  it.each<[string, number, CallOptions]>([
+    ['no text', 422, { raw: around([0xff]) }],
+    ['half a character', 422, { raw: JSON.stringify({ name: 'a\ud800' }) }],
+    ['a secret key', 422, { body: { name: Array.from({ length: 64 }, (_, byte) => byte) } }],
+    ['no JSON by its own word', 415, { raw: '{}', headers: { 'content-type': 'text/plain' } }],
+    ['too long', 413, { raw: JSON.stringify({ name: 'x'.repeat(70_000) }) }],
+    ['too long, without its length', 413, { raw: streamed('x'.repeat(70_000)), headers: { 'content-type': 'application/json' } }],
+  ])('are looked at after the caller, and then refused to one whom the account admitted: %s', async (_what, refusal, options) => {
+    const again = () => (options.raw instanceof ReadableStream ? { ...options, raw: streamed('x'.repeat(70_000)) } : options);
+    const stranger = await w.call('POST', '/v1/products', again());
+    expect([stranger.status, stranger.body.code]).toEqual([401, 'invalid_authorization']);
+    const { status, headers } = await w.call('POST', '/v1/products', { key: ada.key, ...again() });
+    expect([status, headers.has('X-RateLimit-Remaining')]).toEqual([refusal, true]);
+    expect(await names()).toEqual([]);
   });
 
   it.each<[string, unknown, (string | number)[]]>([

@@ -101,7 +101,7 @@ describe('a change of a product', () => {
       [{ billing_model: 'recurring', renewal_mode: 'AUTOMATIC' }, 422, 'validation_error'],
       [{ billing_model: 'recurring', renewal_mode: 'AUTOMATIC', access_period_days: 30 }, 409, 'setup_not_ready'],
       [{ billing_model: 'recurring', renewal_mode: 'solana_native_subscription', access_period_days: 30 }, 409, 'setup_not_ready'],
-      [{ product_type: 'telegram' }, 422, 'validation_error'],
+      [{ product_type: 'telegram', requires_identity: 'discord' }, 422, 'validation_error'],
       [{ product_type: 'telegram', delivery: { provider: 'telegram', chat_id: '-1' } }, 409, 'setup_not_ready'],
       [{ accepted_assets: ['SOL'] }, 422, 'validation_error'],
       [{ allowed_rails: ['solana_sol'] }, 422, 'validation_error'],
@@ -120,6 +120,23 @@ describe('a change of a product', () => {
     const byHand: Product = await w.product(ada, { billing_model: 'recurring', access_period_days: 30 });
     expect((await patch(byHand.product_id, { renewal_mode: 'AUTOMATIC' })).body.code).toBe('setup_not_ready');
     for (const renewal_mode of ['ONE_OFF', null]) expect((await patch(byHand.product_id, { renewal_mode })).status).toBe(200);
+  });
+
+  it('is held against its own words before it is asked whether there is such a product', async () => {
+    for (const [body, status, code] of [
+      [{ product_type: 'course' }, 400, 'invalid_product_type'],
+      [{ price: { asset: 'USDC', amount: '0.0000001' } }, 422, 'validation_error'],
+      [{ name: 'Sold elsewhere' }, 404, 'not_found'],
+    ] as const) {
+      const answer = await patch('00000000-0000-4000-8000-000000000000', body);
+      expect([body, answer.status, answer.body.code]).toEqual([body, status, code]);
+    }
+  });
+
+  it('to a chat without a place is taken: its own bot lets buyers in, whom the service asks who they are', async () => {
+    const { product_id } = await w.product(ada, { usage_units: null, access_period_days: 30 });
+    const { status, body } = await patch(product_id, { product_type: 'telegram' });
+    expect([status, body.product_type, body.requires_identity, body.delivery]).toEqual([200, 'telegram', 'telegram', undefined]);
   });
 
   it('cannot take the external id of another product', async () => {

@@ -5,9 +5,9 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { passwordLetter } from './auth/email-proof.ts';
 import { findByPassword, newPasswordHash } from './auth/passwords.ts';
-import { emailKeysOf, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
+import { emailKeysOf, findAccountByEmail, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
 import { changeAccount } from './change-account.ts';
-import { findAccountByKeys, vetoTaken } from './store.ts';
+import { vetoTaken } from './store.ts';
 
 export interface ChangeSecurity {
   email?: string;
@@ -21,6 +21,7 @@ export interface ChangeSecurity {
  */
 export async function changeSecurity(ctx: Scope, actor: Actor, input: ChangeSecurity, keep: Keep<string[]>): Promise<string[]> {
   if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
+  if (input.newPassword !== undefined) requirePasswordLength(input.newPassword);
   let updatedFields: string[] = [];
   await changeAccount(ctx, actor.accountId, async (account) => {
     await requireOwner(ctx, actor, account, input.currentPassword);
@@ -48,15 +49,14 @@ async function requireOwner(ctx: Ctx, actor: Actor, account: Account, currentPas
 
 async function planEmail(ctx: Shard, account: Account, email: string | undefined): Promise<Partial<Account>> {
   if (email === undefined) return {};
-  const known = emailKeysOf(ctx, email);
-  if (account.emailKey !== null && known.keys.includes(account.emailKey)) return {};
-  if (await findAccountByKeys(ctx.db, known)) throw new ApiError('email_registered');
-  return { email: normaliseEmail(email), emailKey: known.keys[0], emailVerified: false };
+  const { keys } = emailKeysOf(ctx, email);
+  if (account.emailKey !== null && keys.includes(account.emailKey)) return {};
+  if (await findAccountByEmail(ctx, email)) throw new ApiError('email_registered');
+  return { email: normaliseEmail(email), emailKey: keys[0], emailVerified: false };
 }
 
 async function planPassword(ctx: Ctx, account: Account, { currentPassword, newPassword }: ChangeSecurity): Promise<Partial<Account>> {
   if (newPassword === undefined) return {};
-  requirePasswordLength(newPassword);
   if (account.passwordHash !== null && newPassword.normalize('NFKC') === currentPassword?.normalize('NFKC')) return {};
   return { passwordHash: await newPasswordHash(ctx, newPassword) };
 }

@@ -3,6 +3,7 @@ import { ASSETS, DECIMALS, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import { SubscribingBody, toSubscribingResource } from '#features/authorizations/steps.ts';
 import { memoOf, PriceQuoteBody, pollAfterMs, priceOf, toQuoteResource } from '#features/payments/resource.ts';
+import { networkOf } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
 import type { Checkout } from './prepare-checkout.ts';
@@ -49,7 +50,7 @@ export function toConnectResource(ctx: Ctx, { payment, prepared, subscribing }: 
     ...(payment.feeWallet && payment.feeAmount
       ? { fee: { recipient: payment.feeWallet, ...toMoneyResource({ asset: payment.asset, units: payment.feeAmount }) } }
       : {}),
-    network: ctx.config.network.caip2,
+    network: networkOf(ctx, payment).caip2,
     ...given('mint', payment.mint || null),
     decimals: DECIMALS[payment.asset],
     references: [payment.reference, ctx.config.SERVICE_REFERENCE],

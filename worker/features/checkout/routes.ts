@@ -10,6 +10,7 @@ import { findWithProduct, getPayment, hasPayment } from '#features/payments/stor
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
 import { slugParam } from '#features/products/resource.ts';
 import { hasSlug } from '#features/products/store.ts';
+import { requireWallet } from '#platform/chain/payees.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
@@ -201,6 +202,7 @@ export const checkoutRoutes = router()
       replaces_payment_id,
     } = c.req.valid('json');
     const { slug } = c.req.valid('param');
+    if (wallet_address !== undefined) requireWallet(wallet_address);
     const buyer: Connect = {
       slug,
       asset,
@@ -231,11 +233,12 @@ export const checkoutRoutes = router()
   })
   .openapi(solanaPay, async (c) => {
     const paymentId = c.req.valid('param').payment_id;
+    const { account } = c.req.valid('json');
+    requireWallet(account, 'account');
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const known = (await findWithProduct(ctx, paymentId)) ?? raise('not_found');
     const { payment } = known;
     requireOpen(ctx, known);
-    const { account } = c.req.valid('json');
     requireBuyer(account, payment.recipientWallet);
     const [{ transaction }] = await Promise.all([
       prepareTransaction(await inMode(ctx, payment), payment, account),

@@ -29,8 +29,8 @@ export function deliveryTerms(
   if (requires_identity !== undefined && requires_identity !== productType)
     throw invalid('requires_identity', `Buyers have to be known at ${productType}, or nobody can be let in`);
   const place = delivery ?? (before?.productType === productType ? before.delivery : null);
-  if (!place) throw invalid('delivery', 'Say where buyers get access', 'missing');
-  if (place.provider !== productType) throw invalid('delivery.provider', `The product is of type ${productType}`);
+  // Without a place the merchant's own bot lets buyers in, told by the events of memberships.
+  if (place && place.provider !== productType) throw invalid('delivery.provider', `The product is of type ${productType}`);
   return { requiresIdentity: productType, delivery: place };
 }
 

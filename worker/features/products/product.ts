@@ -51,9 +51,9 @@ export async function planProduct(
   sandboxSessionId: SandboxSessionId | null = null,
 ): Promise<Change<Product>> {
   const productType = requireType(input.product_type ?? 'api');
-  if (input.access_app_id) await requireApp(ctx, input.access_app_id);
-  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
   const product = { ...newProduct(ctx, productType, input), sandboxSessionId };
+  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
+  if (input.access_app_id) await requireApp(ctx, input.access_app_id);
   requireRenewable(ctx, product, null);
   requireAssets(ctx, product);
   requireRails(ctx, product);

@@ -34,6 +34,9 @@ export async function changeProduct(
   { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
   keep: Keep<Product>,
 ): Promise<Product> {
+  // What the body alone decides is said before whether there is such a product.
+  if (input.product_type !== undefined) requireType(input.product_type);
+  if (input.price) requirePrice(input.price);
   if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
   try {
     return await transact(ctx, { reload: () => findListing(ctx, { productId }) }, async (found) => {

@@ -91,6 +91,7 @@ export function toSandboxSessionResource(
   session: SandboxSession,
   deliveries: Deliveries = NO_DELIVERIES,
 ): z.infer<typeof SandboxSessionBody> {
+  const advancedSeconds = Math.floor(session.advancedMs / SECOND);
   const objects = new Map(session.steps.flatMap(({ object }) => (object ? [[`${object.type} ${object.id}`, object] as const] : [])));
   return {
     session_id: session.id,
@@ -98,7 +99,7 @@ export function toSandboxSessionResource(
     status: session.status,
     livemode: false,
     seed: session.seed,
-    clock: { now: iso(session.createdAt + session.advancedMs), advanced_seconds: Math.floor(session.advancedMs / SECOND) },
+    clock: { now: iso(session.createdAt + advancedSeconds * SECOND), advanced_seconds: advancedSeconds },
     objects: [...objects.values()],
     steps: session.steps.map(({ at, action, object, state, eventId, eventType }) => ({
       at: iso(at),

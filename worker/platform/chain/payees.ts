@@ -39,6 +39,11 @@ export async function accountAt(ctx: Ctx, address: string): Promise<AccountFacts
 export const lookAtPayee = async (ctx: Ctx, wallet: string): Promise<Unspendable | null> =>
   unspendable(wallet, ownKeysOf(ctx.config), await accountAt(ctx, wallet));
 
+/** Whether a field of a body is the address of a wallet at all. 422 invalid_wallet_address. */
+export function requireWallet(text: string, field = 'wallet_address'): void {
+  if (!parseWallet(text).ok) throw new ApiError('invalid_wallet_address', { meta: { field } });
+}
+
 /**
  * An address to be paid on from now on. In live mode the node is asked what stands there; the sandbox never asks it.
  * 422 invalid_wallet_address with `meta.reason`, and `meta.owner` of a token account.

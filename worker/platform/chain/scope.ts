@@ -48,6 +48,10 @@ export function inSandbox(shard: Shard, merchantId: AccountId, clock: SandboxClo
   };
 }
 
+/** The network that the chain of a row presents itself as. */
+export const networkOf = ({ config }: Ctx, { livemode }: Pick<ScopeOwner, 'livemode'>): Config['network'] =>
+  (livemode ? config : simulatedConfigOf(config)).network;
+
 const simulatedConfigs = new WeakMap<Config, Config>();
 
 function simulatedConfigOf(config: Config): Config {

@@ -33,6 +33,8 @@ export interface AppEnv {
     authenticate(c: RouteContext, permission: Permission | null, bucket?: CallBucket): Promise<Actor>;
     /** The JSON body as it was received, parsed once; undefined where there is none. */
     body: unknown;
+    /** What is wrong with the body of any route: said once the route knows who calls. */
+    bodyRefusal: ApiError | undefined;
     errorCode: ErrorCode;
     /** Units of entitlements this request consumed, for the usage of its key. */
     unitsConsumed: number;
@@ -69,7 +71,11 @@ export function router() {
     const { body } = route.request ?? {};
     const readers = body && !body.required ? [readEmptyBody] : [];
     const guards = Array.isArray(middleware) ? middleware : [middleware];
-    return openapi({ ...route, middleware: [...guards, ...readers] }, handler, refuseInvalid(body?.content['application/json'].schema));
+    return openapi(
+      { ...route, middleware: [...guards, sayRefusedBody, ...readers] },
+      handler,
+      refuseInvalid(body?.content['application/json'].schema),
+    );
   };
   return Object.assign(app, { openapi: declare as unknown as typeof openapi });
 }
@@ -114,6 +120,11 @@ export const jsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, true> => (
 /** A body that may be left out, which is the same as an empty object; its defaults are for the handler to know. */
 export const optionalJsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, false> => ({
   body: { required: false, content: { 'application/json': { schema } } },
+});
+
+const sayRefusedBody = createMiddleware<AppEnv>(async (c, next) => {
+  if (c.var.bodyRefusal) throw c.var.bodyRefusal;
+  await next();
 });
 
 // Browsers' wrappers announce JSON even where they send nothing; nothing is what an optional body may be.

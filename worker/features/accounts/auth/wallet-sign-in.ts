@@ -3,11 +3,11 @@ import { base58Bytes, randomBase62, utf8 } from '#core/encoding.ts';
 import { ApiError, raise, storyOf } from '#core/errors.ts';
 import { newId, type SignInId } from '#core/ids.ts';
 import { iso, SECOND } from '#core/time.ts';
+import { requireWallet } from '#platform/chain/payees.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
 import { findAnywhere, globalOf, newestOf } from '#platform/db/directory.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
-import { parseWallet } from '#solana/assets.ts';
 import { findAccountByKeys, insertLoginNonce, takeLoginNonce } from '../store.ts';
 import { newAccount, requireActive, storeAccount, walletKeysOf } from './sign-in.ts';
 
@@ -75,10 +75,6 @@ async function takeNonce(ctx: Ctx, nonce: string, walletAddress: string): Promis
     ctx.note(`nonce: ${storyOf(error)}`);
     return take();
   });
-}
-
-function requireWallet(walletAddress: string): void {
-  if (!parseWallet(walletAddress).ok) throw new ApiError('invalid_wallet_address');
 }
 
 type WalletMethod = 'siws' | 'nonce';

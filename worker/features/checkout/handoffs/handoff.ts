@@ -3,12 +3,12 @@ import { type HandoffId, newId, type PaymentId, type ProductId } from '#core/ids
 import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { findActiveListing, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
+import { requireWallet } from '#platform/chain/payees.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { commitNew } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Handoff } from '#platform/db/tables/checkout.ts';
 import type { Product } from '#platform/db/tables/products.ts';
-import { parseWallet } from '#solana/assets.ts';
 import { findHandoff, insertHandoff } from './store.ts';
 import { type NamedHandoff, newHandoffToken, parseHandoffToken } from './token.ts';
 
@@ -37,11 +37,10 @@ export async function createHandoff(
   { productId, ...input }: HandoffInput & { productId: ProductId },
   keep: Keep<CreatedHandoff>,
 ): Promise<CreatedHandoff> {
+  if (input.walletAddress !== undefined) requireWallet(input.walletAddress);
   const product = await getProduct(ctx, productId);
   if (product.status !== 'active')
     throw new ApiError('state_conflict', { detail: 'The product is archived.', meta: { reason: 'product_active' } });
-  if (input.walletAddress !== undefined && !parseWallet(input.walletAddress).ok)
-    throw new ApiError('invalid_wallet_address', { meta: { field: 'wallet_address' } });
   const secrets = requireSecrets(ctx);
   // The token knows whole seconds; row and answer say the same.
   const expiresAt = Math.floor((ctx.now + HANDOFF_MS) / SECOND) * SECOND;

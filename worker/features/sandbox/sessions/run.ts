@@ -83,7 +83,8 @@ async function stepOn(ctx: Shard, session: SandboxSession, scenario: Scenario, f
   const step = (typeof script === 'function' ? script(session.options) : script)[session.nextStep];
   if (!step) return finish(stage, scenario, follow);
   if (!('run' in step)) {
-    const ms = Math.max(0, Math.round(await step.advanceMs(stage)));
+    // A session tells its clock in seconds, so that it stands still on whole ones.
+    const ms = Math.max(0, Math.ceil((await step.advanceMs(stage)) / SECOND)) * SECOND;
     return { ...session, nextStep: session.nextStep + 1, advancingToMs: session.advancedMs + ms };
   }
   return callStep(stage, step, scenario, follow);

@@ -15,17 +15,20 @@ import { insertDeliveries, insertMissed, listMissed, markFannedOut, type NewDeli
 const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
   type === 'webhook.endpoint_failing' && subjectId === id;
 
-/** True where the endpoint subscribes to the event: its type, product and mode, and neither older than the endpoint nor about its own failing. */
+/** True where the endpoint subscribes to the event: its type, product and mode, and not about its own failing. */
 export const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
   endpoint.merchantId === event.merchantId &&
   endpoint.livemode === event.livemode &&
-  endpoint.createdAt <= event.createdAt &&
   matchesType(endpoint.eventTypes, event.type) &&
   !isAboutItself(endpoint, event) &&
   (endpoint.productIds.length === 0 || (event.productId !== null && endpoint.productIds.includes(event.productId)));
 
-/** A sandbox session may be for the ears of one endpoint alone. */
-const hears = ({ sandbox }: Shard, { id }: Endpoint): boolean => !sandbox?.endpointId || sandbox.endpointId === id;
+/**
+ * No endpoint is told what happened before there was one. A sandbox session has a clock of its own, which tells nothing of that, and may be
+ * for the ears of one endpoint alone.
+ */
+const hears = ({ sandbox }: Shard, { id, createdAt }: Endpoint, event: StoredEvent): boolean =>
+  sandbox?.sessionId ? !sandbox.endpointId || sandbox.endpointId === id : createdAt <= event.createdAt;
 
 const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | null = null): NewDelivery => ({
   merchantId: event.merchantId,
@@ -43,7 +46,7 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
  */
 export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
-    endpoints.filter((endpoint) => hears(ctx, endpoint) && wantsEvent(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
+    endpoints.filter((endpoint) => hears(ctx, endpoint, event) && wantsEvent(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
   );
   const mark = markFannedOut(
     ctx,

@@ -13,17 +13,24 @@ const NO_JSON = '\ufffd';
  * character. What is not JSON is for the route to refuse.
  */
 export async function readJsonBody(c: Context<AppEnv>): Promise<void> {
-  const text = textOf(await c.req.arrayBuffer()) ?? NO_JSON;
-  Object.assign(c.req.bodyCache, { text: Promise.resolve(text) });
+  keepText(c, textOf(await c.req.arrayBuffer()) ?? NO_JSON);
   const body = await c.req.json<unknown>().catch(() => undefined);
-  c.set('body', body);
   const found = findUnacceptable(body);
   if (found === 'secret_refused') throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg: PLEA, type: found }] });
   if (found === 'not_unicode') {
     const loc = ['body', ...notUnicodeAt(body)];
     throw new ApiError('validation_error', { problems: [{ loc, msg: 'A text holds half a character (a lone surrogate)', type: found }] });
   }
+  c.set('body', body);
 }
+
+/** Nothing reads this body any more: the route answers with `refusal` once it has looked at who calls. */
+export function refuseBody(c: Context<AppEnv>, refusal: ApiError): void {
+  keepText(c, NO_JSON);
+  c.set('bodyRefusal', refusal);
+}
+
+const keepText = (c: Context<AppEnv>, text: string) => Object.assign(c.req.bodyCache, { text: Promise.resolve(text) });
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
