@@ -3505,7 +3505,7 @@ export interface components {
       unit_price?: components['schemas']['Money'];
       /** @description The least by which a voucher goes beyond the one before. */
       min_voucher_delta: components['schemas']['Money'];
-      /** @description After so many seconds without use the session is closed. */
+      /** @description After so many seconds without use the session is closed, unless something is reserved. */
       idle_timeout_seconds: number;
       /** @description The least time the channel gives us to settle, after its payer asks to close it. */
       grace_period_seconds: number;
@@ -6358,7 +6358,7 @@ export interface components {
       unit_price?: components['schemas']['UsdcInput'] & unknown;
       /** @description The least by which a voucher goes beyond the one before. */
       min_voucher_delta?: components['schemas']['UsdcInput'] & unknown;
-      /** @description Closed when it was not used for so long; 3600. */
+      /** @description Closed when it was not used for so long and nothing is reserved; 3600. */
       idle_timeout_seconds?: number;
       /** @description The least that the channel gives us to settle after its payer asks to close; 900. */
       grace_period_seconds?: number;

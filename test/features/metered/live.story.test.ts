@@ -126,6 +126,24 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
     expect(row).toBeNull();
   });
 
+  it('stays open while something is reserved, however long nobody used it: its voucher is taken and paid, and only then it is closed', async () => {
+    const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 60 } });
+    await shop.authorize(await shop.pull());
+    const amount = { asset: 'USDC', amount: '0.000003' };
+    const reserved = await shop.deliver({ delivery_id: 'page-1', amount, expires_in: 600 });
+    const left = await shop.deliver({ delivery_id: 'page-2', amount, expires_in: 900 });
+    expect([reserved.status, left.status]).toEqual([201, 201]);
+    for (let look = 0; look < 2; look++) await sweep(shop);
+    expect(await shop.read()).toMatchObject({ status: 'open', reserved: { base_units: '6' } });
+    const paid = await shop.commit({ deliveryId: 'page-1', voucher: shop.voucherOf(3n) });
+    expect([paid.status, paid.body.status]).toEqual([200, 'committed']);
+    await sweep(shop);
+    expect(await shop.read()).toMatchObject({ status: 'open', reserved: { base_units: '3' } });
+    await skipTime(w.chain, 900);
+    await sweep(shop);
+    expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '3' } });
+  });
+
   it('is opened by its account where whoever asked for it went away, and ends where it never came', async () => {
     const [landed, lost] = [await LiveShop.make(w, { program }), await LiveShop.make(w, { program })];
     const impatient = { ...w.env, SETTLE_PATIENCE_MS: '0' };

@@ -28,7 +28,12 @@ export const MeteredSessionRequest = z
     cap: UsdcInput.openapi({ description: 'The most that the buyer may lock up.' }),
     unit_price: UsdcInput.optional().openapi({ description: 'Lets deliveries name units instead of amounts.' }),
     min_voucher_delta: UsdcInput.optional().openapi({ description: 'The least step of a voucher; one base unit by default.' }),
-    idle_timeout_seconds: z.int().min(60).max(86_400).optional().openapi({ description: 'Closed when it was not used for so long; 3600.' }),
+    idle_timeout_seconds: z
+      .int()
+      .min(60)
+      .max(86_400)
+      .optional()
+      .openapi({ description: 'Closed when it was not used for so long and nothing is reserved; 3600.' }),
     grace_period_seconds: z
       .int()
       .min(300)

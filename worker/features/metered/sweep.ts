@@ -102,13 +102,20 @@ async function followUp(due: Due): Promise<void> {
   if (session.endedAt !== null) return followEnded(ctx, session, row, look ?? { kind: 'unknown', slot: 0 });
   const channel = look?.kind === 'standing' ? look.channel : null;
   if (channel) await noteSeen(ctx, session, channel);
-  // The row says less than what was agreed once the account is another person's: then it ends now.
-  const isIdle = session.usedAt + Math.min(row.idleSeconds, session.idleSeconds) * SECOND <= ctx.now;
-  if (session.stage === 'closing' || isIdle || (await isLeaving(ctx, session, look))) await endSession(ctx, session, null);
+  if (session.stage === 'closing' || isIdle(due) || (await isLeaving(ctx, session, look))) await endSession(ctx, session, null);
   else if (channel !== null) {
     await settleIfDue(ctx, row, session, channel);
     await bookPaidOut(ctx, session, row, channel);
   }
+}
+
+/**
+ * Not used for as long as was agreed, and nothing is reserved: what the merchant reserved may be delivered by now, and its voucher on its way.
+ * The row says no time at all once the account is another person's: then it ends now.
+ */
+function isIdle({ ctx, row, session }: Due): boolean {
+  if (row.idleSeconds === 0) return true;
+  return session.reserved === '0' && session.usedAt + Math.min(row.idleSeconds, session.idleSeconds) * SECOND <= ctx.now;
 }
 
 /** Nothing stands behind its vouchers any more, or soon nothing will: what is delivered from now on would never be paid. */

@@ -13,7 +13,7 @@ export const METERED_FIELDS: Readonly<Record<string, string>> = {
   'MeteredSession.settled': 'Of the promised amount, what the chain has accepted.',
   unit_price: 'What one unit costs, for deliveries that are counted in units.',
   min_voucher_delta: 'The least by which a voucher goes beyond the one before.',
-  idle_timeout_seconds: 'After so many seconds without use the session is closed.',
+  idle_timeout_seconds: 'After so many seconds without use the session is closed, unless something is reserved.',
   grace_period_seconds: 'The least time the channel gives us to settle, after its payer asks to close it.',
   authorized_signer: 'The key whose vouchers the channel accepts.',
   deliveryId: 'The id of the delivery that is paid for.',
