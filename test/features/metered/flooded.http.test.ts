@@ -8,12 +8,14 @@ import { World } from '../../world/world.ts';
 const w = new World();
 
 /** Announcements of a stranger who knows the channel's address, which the chain shows to everybody. */
-const strangerAt = (shop: MeteredShop, address: string) => (env?: typeof w.env) =>
-  w.call('POST', '/__402/session/deliveries', {
-    body: { amount: '1', deliveryId: `stranger-${newKey()}`, sessionId: shop.buyer.channelId },
-    headers: { 'CF-Connecting-IP': address },
-    ...(env ? { env } : {}),
-  });
+const strangerAt =
+  (shop: MeteredShop, address: string, newId = newKey) =>
+  (env?: typeof w.env) =>
+    w.call('POST', '/__402/session/deliveries', {
+      body: { amount: '1', deliveryId: `stranger-${newId()}`, sessionId: shop.buyer.channelId },
+      headers: { 'CF-Connecting-IP': address },
+      ...(env ? { env } : {}),
+    });
 
 describe('a session whose address a stranger floods with announcements', () => {
   it('lets its buyer commit each delivery all the same, though others took its place meanwhile', async () => {
@@ -42,10 +44,13 @@ describe('a session whose address a stranger floods with announcements', () => {
     expect((await shop.commit({ deliveryId: 'all-of-it', voucher: shop.buyer.voucher(1_000_000n) })).status).toBe(200);
   });
 
-  it('has the stranger’s address pay for it, and nobody else’s', async () => {
+  it.each([
+    ['ever new ones', newKey, '203.0.113.23'],
+    ['the same one', () => 'again', '203.0.113.25'],
+  ])('has the stranger’s address pay for it, and nobody else’s: %s', async (_what, newId, address) => {
     const shop = await MeteredShop.open(w);
     const env = { ...w.env, RATE_MULTIPLIER: '1' };
-    const announceMuch = strangerAt(shop, '203.0.113.23');
+    const announceMuch = strangerAt(shop, address, newId);
     const statuses = new Map<number, number>();
     for (let left = ADDRESS_CEILINGS.all.max + 60; left > 0; left -= 33)
       for (const { status } of await Promise.all(Array.from({ length: 33 }, () => announceMuch(env))))

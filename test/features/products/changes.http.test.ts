@@ -122,23 +122,6 @@ describe('a change of a product', () => {
     for (const renewal_mode of ['ONE_OFF', null]) expect((await patch(byHand.product_id, { renewal_mode })).status).toBe(200);
   });
 
-  it('is held against its own words before it is asked whether there is such a product', async () => {
-    for (const [body, status, code] of [
-      [{ product_type: 'course' }, 400, 'invalid_product_type'],
-      [{ price: { asset: 'USDC', amount: '0.0000001' } }, 422, 'validation_error'],
-      [{ name: 'Sold elsewhere' }, 404, 'not_found'],
-    ] as const) {
-      const answer = await patch('00000000-0000-4000-8000-000000000000', body);
-      expect([body, answer.status, answer.body.code]).toEqual([body, status, code]);
-    }
-  });
-
-  it('to a chat without a place is taken: its own bot lets buyers in, whom the service asks who they are', async () => {
-    const { product_id } = await w.product(ada, { usage_units: null, access_period_days: 30 });
-    const { status, body } = await patch(product_id, { product_type: 'telegram' });
-    expect([status, body.product_type, body.requires_identity, body.delivery]).toEqual([200, 'telegram', 'telegram', undefined]);
-  });
-
   it('cannot take the external id of another product', async () => {
     const [taken, other]: Product[] = [await w.product(ada, { external_product_id: 'taken' }), await w.product(ada)];
     const answer = await patch(other!.product_id, { external_product_id: 'taken' });

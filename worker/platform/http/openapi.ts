@@ -1,6 +1,5 @@
 import { type Hook, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import { createMiddleware } from 'hono/factory';
 import { ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
 import type { Id } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
@@ -8,6 +7,7 @@ import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';
+import { readBody } from './bodies/read-body.ts';
 import { type UnknownField, unknownFields } from './bodies/unknown-fields.ts';
 
 /** `used` is absent where the caller was not admitted, and where what became of the use is not known. */
@@ -69,13 +69,9 @@ export function router() {
   const { openapi } = app;
   const declare = ({ middleware = [], ...route }: AnyRoute, handler: never) => {
     const { body } = route.request ?? {};
-    const readers = body && !body.required ? [readEmptyBody] : [];
+    const reader = readBody({ isOptional: body !== undefined && !body.required });
     const guards = Array.isArray(middleware) ? middleware : [middleware];
-    return openapi(
-      { ...route, middleware: [...guards, sayRefusedBody, ...readers] },
-      handler,
-      refuseInvalid(body?.content['application/json'].schema),
-    );
+    return openapi({ ...route, middleware: [...guards, reader] }, handler, refuseInvalid(body?.content['application/json'].schema));
   };
   return Object.assign(app, { openapi: declare as unknown as typeof openapi });
 }
@@ -120,17 +116,6 @@ export const jsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, true> => (
 /** A body that may be left out, which is the same as an empty object; its defaults are for the handler to know. */
 export const optionalJsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, false> => ({
   body: { required: false, content: { 'application/json': { schema } } },
-});
-
-const sayRefusedBody = createMiddleware<AppEnv>(async (c, next) => {
-  if (c.var.bodyRefusal) throw c.var.bodyRefusal;
-  await next();
-});
-
-// Browsers' wrappers announce JSON even where they send nothing; nothing is what an optional body may be.
-const readEmptyBody = createMiddleware<AppEnv>(async (c, next) => {
-  if ((await c.req.text()).trim() === '') Object.assign(c.req.bodyCache, { text: Promise.resolve('{}') });
-  await next();
 });
 
 const content = <S extends z.ZodType>(schema: S) => ({ 'application/json': { schema } });

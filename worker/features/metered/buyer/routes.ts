@@ -133,8 +133,9 @@ export const announcedDeliveryRoutes = router().openapi(announce, async (c) => {
   const { sessionId: channelId, deliveryId, amount } = c.req.valid('json');
   if (base58Bytes(channelId, 32) === null || BigInt(amount) > MONEY_UNITS_MAX) throw new ApiError('not_found');
   const reserved = await announceDelivery(ctx, await sessionOfChannel(ctx, channelId), deliveryId ?? null, BigInt(amount));
-  // A client commits what it announces. Many that are not committed are a flood, which its address pays for and not the merchant.
-  if (reserved.hasOusted) await hitCeiling(c);
+  // A client commits what it announces, and announces it once. Many that are not committed, or the same one again, are a flood, which its
+  // address pays for and not the merchant.
+  if (reserved.hasOusted || reserved.replayed) await hitCeiling(c);
   else await countsUse(c)(reserved.snapshot);
   return c.json(toDirective(ctx, reserved.delivery, reserved.snapshot), 201);
 });

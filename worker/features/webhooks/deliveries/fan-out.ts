@@ -46,7 +46,9 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
  */
 export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
-    endpoints.filter((endpoint) => hears(ctx, endpoint, event) && wantsEvent(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
+    endpoints
+      .filter((endpoint) => hears(ctx, endpoint, event) && wantsEvent(endpoint, event))
+      .map((endpoint) => deliveryOf(endpoint, event)),
   );
   const mark = markFannedOut(
     ctx,
