@@ -86,11 +86,10 @@ const sessionsByChannel = new Memory<string, string>(OPENED_MAX);
 export async function sessionOfChannel(ctx: Ctx, channelId: string): Promise<string> {
   const known = sessionsByChannel.get(channelId);
   if (known !== undefined) return known;
-  const live = await findClaim(ctx, { livemode: true }, channelId);
-  // A claim of the sandbox is not remembered: the channel may be opened in live mode after it, and is that session's from then on.
-  if (live === null) return (await findClaim(ctx, { livemode: false }, channelId)) ?? raise('not_found');
-  sessionsByChannel.set(channelId, live);
-  return live;
+  const sessionId =
+    (await findClaim(ctx, { livemode: true }, channelId)) ?? (await findClaim(ctx, { livemode: false }, channelId)) ?? raise('not_found');
+  sessionsByChannel.set(channelId, sessionId);
+  return sessionId;
 }
 
 /** The session that has claimed a channel in this mode; null: none has. */
