@@ -27,7 +27,7 @@ Object.assign(process.env, WORKERD_FLAGS);
 /** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
 const inWorkerd = (
   test: TestProjectInlineConfiguration['test'],
-  { setups = [], isBundled = true }: { setups?: string[]; isBundled?: boolean } = {},
+  { isBundled = true }: { isBundled?: boolean } = {},
 ): TestProjectInlineConfiguration => ({
   plugins: [
     ...(isBundled ? [oneModule()] : []),
@@ -46,7 +46,6 @@ const inWorkerd = (
           TEST_PRICE_URL: inject('priceUrl'),
           TEST_MAIL_URL: inject('mailUrl'),
           TEST_OUTSIDE_URL: inject('outsideUrl'),
-          TEST_FIXTURE_URL: setups.length > 0 ? inject('fixtureUrl') : '',
           TEST_SOAK: process.env.SOAK ?? '1',
           TEST_SEED: process.env.SEED ?? String(Date.now() % 1_000_000),
           // A test run asks the same of every commit; a soak, or who names a seed, asks something else.
@@ -58,7 +57,7 @@ const inWorkerd = (
   test: {
     ...test,
     setupFiles: [...(test?.setupFiles ?? []), './test/world/setup.ts', './test/world/flat-objects.ts'],
-    globalSetup: ['./test/world/global-setup.ts', ...setups],
+    globalSetup: ['./test/world/global-setup.ts'],
     // A soak takes its time; a test run does not.
     testTimeout: process.env.SOAK ? 3_600_000 : 60_000,
   },
@@ -97,15 +96,6 @@ export default defineConfig({
       // These put another row into a registry, which takes the service file by file.
       inWorkerd({ name: 'registries', include: ['test/registries/**/*.test.ts'] }, { isBundled: false }),
       { test: { name: 'node', include: ['test/{local,clients}/**/*.test.ts', 'test/**/*.node.test.ts'], testTimeout: 60_000 } },
-      // Makes what is checked in as made: only where somebody names the commit it is made of.
-      ...(process.env.FIXTURE_COMMIT
-        ? [
-            inWorkerd(
-              { name: 'fixtures', include: ['test/world/fixtures/make-*.ts'] },
-              { setups: ['./test/world/fixtures/write-fixture.ts'] },
-            ),
-          ]
-        : []),
       inWorkerd({ name: 'load', include: ['test/load/**/*.test.ts'], sequence: { groupOrder: 1 }, fileParallelism: false }),
       // Needs Chromium, so `npm test` leaves it out: npm run test:browser.
       {

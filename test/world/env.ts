@@ -15,7 +15,6 @@ export const testEnv = env as unknown as Env & {
   /** Small parties outside: the payment processor, and those who say who a person is. */
   TEST_OUTSIDE_URL: string;
   /** Takes in what a generator of fixtures made; empty in every other run. */
-  TEST_FIXTURE_URL: string;
   TEST_SOAK: string;
   TEST_SEED: string;
   TEST_FUZZ_SEED: string;

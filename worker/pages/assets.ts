@@ -2,7 +2,7 @@
 export const PAGE_ASSETS = {
   checkout: '/assets/checkout-69201134.js',
   account: '/assets/account-35a0d370.js',
-  subscribing: '/assets/subscribing-9c5fbf49.js',
+  subscribing: '/assets/subscribing-d884550e.js',
   receipt: '/assets/receipt-9b138cad.js',
   testWallet: '/assets/test-wallet-7ac10ee0.js',
   demoWallet: '/assets/demo-wallet-0037bc9e.js',

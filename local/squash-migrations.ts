@@ -1,0 +1,40 @@
+/**
+ * Writes the one migration of the first release: `npm run db:squash`. drizzle-kit derives the tables from `worker/platform/db/tables/`;
+ * `triggers.sql` in that folder holds what drizzle cannot express. Only for as long as nothing is deployed: from the first release on, each
+ * change of a table is a migration of its own (`npm run db:generate`).
+ * @module
+ */
+
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const TABLES = 'worker/platform/db/tables';
+
+/** Tables found by their keys alone need no second tree of row numbers. drizzle cannot express it. */
+const WITHOUT_ROWID = /(CREATE TABLE `archived_(?:stories|types)` \([^;]*\));/g;
+
+const [folder = join(ROOT, 'migrations')] = process.argv.slice(2);
+rmSync(folder, { recursive: true, force: true });
+const options = [
+  '--dialect',
+  'sqlite',
+  '--schema',
+  `./${TABLES}/**/!(schema-check).ts`,
+  '--out',
+  relative(ROOT, folder),
+  '--name',
+  'initial',
+];
+execFileSync('npx', ['drizzle-kit', 'generate', ...options], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+const made = readdirSync(folder).filter((name) => name.endsWith('.sql'));
+if (made.length !== 1) throw new Error(`drizzle-kit wrote ${made.length} migrations instead of one`);
+const path = join(folder, made[0]!);
+// drizzle-kit splits an indexed expression at its commas, as if each part were a column.
+const tables = readFileSync(path, 'utf8')
+  .replace(/\(`substr\([^)]*\)`\)/g, (expression) => expression.replaceAll('`', ''))
+  .replace(WITHOUT_ROWID, '$1 WITHOUT ROWID;');
+const triggers = readFileSync(join(ROOT, TABLES, 'triggers.sql'), 'utf8');
+writeFileSync(path, `${tables.trimEnd()}--> statement-breakpoint\n${triggers}`);
+console.log(path);

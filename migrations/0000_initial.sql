@@ -1,0 +1,1206 @@
+CREATE TABLE `accounts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`admission_id` text NOT NULL,
+	`email` text,
+	`email_key` text,
+	`wallet_address` text,
+	`wallet_key` text,
+	`password_hash` text,
+	`display_name` text NOT NULL,
+	`plan` text NOT NULL,
+	`plan_through` integer,
+	`processor_plans` text DEFAULT '[]' NOT NULL,
+	`status` text NOT NULL,
+	`is_staff` integer NOT NULL,
+	`token_version` integer NOT NULL,
+	`email_verified` integer NOT NULL,
+	`timezone` text NOT NULL,
+	`locale` text DEFAULT 'en' NOT NULL,
+	`notification_prefs` text NOT NULL,
+	`merchant_settings` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`claimed` text,
+	`deleted_at` integer,
+	`erased_at` integer,
+	`version` integer NOT NULL,
+	CONSTRAINT "accounts_status" CHECK(status IN ('active', 'suspended', 'deleted'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `accounts_admission_id_unique` ON `accounts` (`admission_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `accounts_email_key_unique` ON `accounts` (`email_key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `accounts_wallet_key_unique` ON `accounts` (`wallet_key`);--> statement-breakpoint
+CREATE INDEX `accounts_erasing` ON `accounts` (`deleted_at`) WHERE status = 'deleted' AND erased_at IS NULL;--> statement-breakpoint
+CREATE INDEX `accounts_sealed` ON `accounts` (substr(password_hash, 1, 8)) WHERE password_hash IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `accounts_staff` ON `accounts` (`id`) WHERE is_staff = 1;--> statement-breakpoint
+CREATE INDEX `accounts_ending` ON `accounts` (`plan_through`) WHERE plan_through IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `login_nonces` (
+	`nonce` text PRIMARY KEY NOT NULL,
+	`wallet_address` text NOT NULL,
+	`message` text NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `login_nonces_expiring` ON `login_nonces` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `payout_wallets` (
+	`merchant_id` text NOT NULL,
+	`wallet` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `wallet`)
+);
+--> statement-breakpoint
+CREATE TABLE `archive_drafts` (
+	`key` text PRIMARY KEY NOT NULL,
+	`begun_at` integer NOT NULL,
+	`is_given_up` integer DEFAULT false NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `archive_drafts_by_age` ON `archive_drafts` (`begun_at`);--> statement-breakpoint
+CREATE TABLE `archived_payments` (
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` blob NOT NULL,
+	`membership_id` blob,
+	`nonce` text,
+	`customer_ref` text,
+	`payer_wallet` text NOT NULL,
+	`asset` text NOT NULL,
+	`price_amount` text NOT NULL,
+	`overpaid_amount` text,
+	`fee_amount` text,
+	`access_period_days` integer,
+	`period_ends_at` integer,
+	`is_metered` integer DEFAULT false NOT NULL,
+	`confirmed_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`archive_id` integer NOT NULL,
+	`line_at` integer NOT NULL,
+	`line_length` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_payments_by_nonce` ON `archived_payments` (`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `archived_payments_by_merchant` ON `archived_payments` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `archived_payments_by_product` ON `archived_payments` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `archived_payments_by_payer` ON `archived_payments` (`merchant_id`,`livemode`,`payer_wallet`,`created_at`);--> statement-breakpoint
+CREATE INDEX `archived_payments_by_ref` ON `archived_payments` (`merchant_id`,`livemode`,`customer_ref`,`created_at`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `archived_payments_by_membership` ON `archived_payments` (`membership_id`,`confirmed_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `archived_receipts` (
+	`row_number` integer PRIMARY KEY NOT NULL,
+	`id` blob NOT NULL,
+	`merchant_id` blob NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` blob NOT NULL,
+	`payment_id` blob NOT NULL,
+	`payer` text NOT NULL,
+	`product_name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`archive_id` integer NOT NULL,
+	`line_at` integer NOT NULL,
+	`line_length` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_receipts_id_unique` ON `archived_receipts` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_receipts_payment_id_unique` ON `archived_receipts` (`payment_id`);--> statement-breakpoint
+CREATE INDEX `archived_receipts_by_merchant` ON `archived_receipts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `archived_receipts_by_product` ON `archived_receipts` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `archived_receipts_by_payer` ON `archived_receipts` (`merchant_id`,`livemode`,`payer`,`created_at`);--> statement-breakpoint
+CREATE TABLE `archived_stories` (
+	`story_id` blob NOT NULL,
+	`archive_id` integer NOT NULL,
+	PRIMARY KEY(`story_id`, `archive_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `archived_types` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`type` text NOT NULL,
+	`archive_id` integer NOT NULL,
+	`events` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `type`, `archive_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `archives` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`key` text NOT NULL,
+	`first_event_id` text NOT NULL,
+	`last_event_id` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `archives_by_event` ON `archives` (`merchant_id`,`livemode`,`last_event_id`);--> statement-breakpoint
+CREATE TABLE `audits` (
+	`day` text PRIMARY KEY NOT NULL,
+	`due_at` integer,
+	`checked` integer NOT NULL,
+	`differing` integer NOT NULL,
+	`unknown` integer NOT NULL,
+	`suspects` text,
+	`finished_at` integer
+);
+--> statement-breakpoint
+CREATE TABLE `cursors` (
+	`name` text PRIMARY KEY NOT NULL,
+	`until` text,
+	`walk_top` text,
+	`walk_before` text,
+	`walk_started_at` integer,
+	`passed_at` integer NOT NULL,
+	`version` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `payment_candidates` (
+	`payment_id` text NOT NULL,
+	`tx_signature` text NOT NULL,
+	`origin` text NOT NULL,
+	`attempt` integer NOT NULL,
+	`next_check_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`sent_at` integer,
+	`livemode` integer DEFAULT true NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `payment_candidates_once` ON `payment_candidates` (`payment_id`,`tx_signature`);--> statement-breakpoint
+CREATE INDEX `payment_candidates_due` ON `payment_candidates` (`origin`,`next_check_at`) WHERE livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_candidates_due` ON `payment_candidates` (`origin`,`next_check_at`) WHERE livemode = 0;--> statement-breakpoint
+CREATE TABLE `ended_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`failure_code` text,
+	`nonce` text NOT NULL,
+	`reference` text NOT NULL,
+	`asset` text NOT NULL,
+	`price_amount` text NOT NULL,
+	`recipient_wallet` text NOT NULL,
+	`customer_ref` text,
+	`expires_at` integer NOT NULL,
+	`late_grace_seconds` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `ended_sessions_nonce_unique` ON `ended_sessions` (`nonce`);--> statement-breakpoint
+CREATE TABLE `handoffs` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`customer_ref` text,
+	`email` text,
+	`wallet_address` text,
+	`success_url` text,
+	`metadata` text,
+	`payment_id` text,
+	`expires_at` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `handoffs_ending` ON `handoffs` (`expires_at`);--> statement-breakpoint
+CREATE INDEX `handoffs_waiting` ON `handoffs` (`merchant_id`) WHERE payment_id IS NULL;--> statement-breakpoint
+CREATE TABLE `identity_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`provider` text NOT NULL,
+	`provider_user_id` text,
+	`username` text,
+	`grant_sealed` text,
+	`completed_at` integer,
+	`expires_at` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `identity_sessions_ending` ON `identity_sessions` (`expires_at`);--> statement-breakpoint
+CREATE INDEX `identity_sessions_granting` ON `identity_sessions` (`merchant_id`,`provider`,`provider_user_id`) WHERE grant_sealed IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `open_sessions` (
+	`product_id` text PRIMARY KEY NOT NULL,
+	`count` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `payment_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`asset` text NOT NULL,
+	`price_amount` text NOT NULL,
+	`rail_id` text,
+	`customer_ref` text,
+	`success_url` text,
+	`metadata` text NOT NULL,
+	`payment_id` text,
+	`expires_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`version` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `payment_sessions_ending` ON `payment_sessions` (`expires_at`);--> statement-breakpoint
+CREATE INDEX `payment_sessions_of_merchant` ON `payment_sessions` (`merchant_id`,`expires_at`);--> statement-breakpoint
+CREATE TABLE `entitlements` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`wallet_address` text,
+	`customer_ref` text,
+	`status` text NOT NULL,
+	`granted_units` integer,
+	`used_units` integer NOT NULL,
+	`remaining` integer,
+	`paid_through` integer,
+	`version` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	CONSTRAINT "entitlements_status" CHECK(status IN ('active', 'exhausted', 'expired', 'revoked'))
+);
+--> statement-breakpoint
+CREATE INDEX `entitlements_by_merchant` ON `entitlements` (`merchant_id`,`livemode`);--> statement-breakpoint
+CREATE INDEX `entitlements_by_product` ON `entitlements` (`merchant_id`,`livemode`,`product_id`);--> statement-breakpoint
+CREATE INDEX `entitlements_by_status` ON `entitlements` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
+CREATE INDEX `entitlements_by_wallet` ON `entitlements` (`merchant_id`,`livemode`,`wallet_address`) WHERE wallet_address IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `entitlements_by_ref` ON `entitlements` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `events` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`subject_type` text NOT NULL,
+	`subject_id` text NOT NULL,
+	`subject_version` integer NOT NULL,
+	`type` text NOT NULL,
+	`data` text NOT NULL,
+	`product_id` text,
+	`payment_id` text,
+	`membership_id` text,
+	`request_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`fanned_out_at` integer,
+	`next_try_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
+CREATE INDEX `events_due` ON `events` (CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END) WHERE fanned_out_at IS NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_events_due` ON `events` (CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END) WHERE fanned_out_at IS NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `sandbox_events_by_session` ON `events` (`request_id`) WHERE livemode = 0;--> statement-breakpoint
+CREATE UNIQUE INDEX `events_once` ON `events` (`subject_id`,`subject_version`);--> statement-breakpoint
+CREATE INDEX `events_by_merchant` ON `events` (`merchant_id`,`livemode`);--> statement-breakpoint
+CREATE INDEX `events_by_time` ON `events` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `events_by_type` ON `events` (`merchant_id`,`livemode`,`type`);--> statement-breakpoint
+CREATE INDEX `events_by_payment` ON `events` (`payment_id`,`created_at`) WHERE payment_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `events_by_membership` ON `events` (`membership_id`,`created_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `guard` (
+	`veto` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `claims` (
+	`scope` text NOT NULL,
+	`key` text NOT NULL,
+	`fingerprint` text NOT NULL,
+	`status` integer,
+	`body` text,
+	`sealed_body` text,
+	`fence` integer NOT NULL,
+	`lease_until` integer,
+	`expires_at` integer NOT NULL,
+	PRIMARY KEY(`scope`, `key`)
+);
+--> statement-breakpoint
+CREATE INDEX `claims_expiring` ON `claims` (`expires_at`);--> statement-breakpoint
+CREATE INDEX `claims_sealed` ON `claims` (substr(sealed_body, 1, 8)) WHERE sealed_body IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `api_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`name` text NOT NULL,
+	`key_hash` text NOT NULL,
+	`key_prefix` text NOT NULL,
+	`permissions` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`revoked_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `api_keys_key_hash_unique` ON `api_keys` (`key_hash`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_merchant` ON `api_keys` (`merchant_id`,`livemode`,`revoked_at`);--> statement-breakpoint
+CREATE TABLE `bounced_addresses` (
+	`address_key` text PRIMARY KEY NOT NULL,
+	`reason` text NOT NULL,
+	`bounced_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `mails` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text,
+	`letter` text NOT NULL,
+	`facts` text NOT NULL,
+	`locale` text,
+	`address` text,
+	`address_key` text,
+	`subject_id` text,
+	`cause` text,
+	`status` text NOT NULL,
+	`attempt` integer NOT NULL,
+	`next_attempt_at` integer,
+	`queued_until` integer DEFAULT 0 NOT NULL,
+	`lease_until` integer NOT NULL,
+	`provider_id` text,
+	`error` text,
+	`request_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`ended_at` integer,
+	CONSTRAINT "mails_status" CHECK(status IN ('waiting', 'sent', 'failed', 'dropped'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `mails_by_cause` ON `mails` (`cause`) WHERE cause IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `mails_due` ON `mails` (`next_attempt_at`) WHERE next_attempt_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `mails_to_bring` ON `mails` (CASE WHEN queued_until > next_attempt_at THEN queued_until ELSE next_attempt_at END) WHERE next_attempt_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `mails_by_address` ON `mails` (`address_key`,`letter`,`created_at`) WHERE address_key IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `mails_by_account` ON `mails` (`account_id`,`letter`,`created_at`) WHERE account_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `mails_ended` ON `mails` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `memberships` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`customer_key` text NOT NULL,
+	`wallet_address` text,
+	`customer_ref` text,
+	`email` text,
+	`status` text NOT NULL,
+	`paid_through` integer,
+	`grace_until` integer,
+	`grace_hours` integer DEFAULT 72 NOT NULL,
+	`cancelled_at` integer,
+	`last_payment_id` text NOT NULL,
+	`deliver_to` text,
+	`delivery` text,
+	`authorization_id` text,
+	`subscription_status` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	CONSTRAINT "memberships_status" CHECK(status IN ('pending', 'active', 'grace', 'expired', 'cancelled'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `memberships_by_customer` ON `memberships` (`merchant_id`,`livemode`,`product_id`,`customer_key`);--> statement-breakpoint
+CREATE INDEX `memberships_ending` ON `memberships` (`paid_through`) WHERE status = 'active' AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `memberships_renewing` ON `memberships` (`merchant_id`,`livemode`,`paid_through`) WHERE status = 'active';--> statement-breakpoint
+CREATE INDEX `memberships_in_grace` ON `memberships` (`grace_until`) WHERE status = 'grace' AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_memberships_ending` ON `memberships` (`paid_through`) WHERE status = 'active' AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `sandbox_memberships_in_grace` ON `memberships` (`grace_until`) WHERE status = 'grace' AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `memberships_by_merchant` ON `memberships` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `memberships_by_wallet` ON `memberships` (`merchant_id`,`livemode`,`wallet_address`) WHERE wallet_address IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `memberships_by_ref` ON `memberships` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `memberships_by_email` ON `memberships` (`merchant_id`,`livemode`,`email`) WHERE email IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `billing_customers` (
+	`account_id` text PRIMARY KEY NOT NULL,
+	`customer_id` text NOT NULL,
+	`subscription_id` text,
+	`subscription_status` text NOT NULL,
+	`subscription_plan` text,
+	`current_period_end` integer,
+	`cancels_at_period_end` integer NOT NULL,
+	`past_due_since` text NOT NULL,
+	`erasing_since` integer,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `billing_customers_customer_id_unique` ON `billing_customers` (`customer_id`);--> statement-breakpoint
+CREATE INDEX `billing_customers_erasing` ON `billing_customers` (`erasing_since`) WHERE erasing_since IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `billing_customers_ending` ON `billing_customers` (`current_period_end`) WHERE current_period_end IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `processor_events` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`type` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`received_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `processor_events_received` ON `processor_events` (`received_at`);--> statement-breakpoint
+CREATE TABLE `seller_domains` (
+	`merchant_id` text PRIMARY KEY NOT NULL,
+	`domain` text NOT NULL,
+	`token` text NOT NULL,
+	`status` text NOT NULL,
+	`checked_at` integer,
+	`verified_at` integer,
+	`next_look_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	CONSTRAINT "seller_domains_status" CHECK(status IN ('pending', 'verified', 'failed'))
+);
+--> statement-breakpoint
+CREATE INDEX `seller_domains_due` ON `seller_domains` (`next_look_at`);--> statement-breakpoint
+CREATE TABLE `ended_deliveries` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`quarter` integer NOT NULL,
+	`has_succeeded` integer NOT NULL,
+	`answer_class` integer NOT NULL,
+	`count` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `quarter`, `has_succeeded`, `answer_class`)
+);
+--> statement-breakpoint
+CREATE TABLE `figure_cursors` (
+	`name` text PRIMARY KEY NOT NULL,
+	`seq` integer NOT NULL,
+	`folded_at` integer NOT NULL,
+	`began_at` integer NOT NULL,
+	`phase` text,
+	`after` text NOT NULL,
+	`checked_day` text,
+	`version` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `figure_days` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`day` integer NOT NULL,
+	`quarters` text NOT NULL,
+	`products` text NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `day`)
+);
+--> statement-breakpoint
+CREATE INDEX `figure_days_by_day` ON `figure_days` (`day`,`merchant_id`);--> statement-breakpoint
+CREATE TABLE `figure_quarters` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`quarter` integer NOT NULL,
+	`products` text NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `quarter`)
+);
+--> statement-breakpoint
+CREATE TABLE `figure_totals` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`counts` text NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`)
+);
+--> statement-breakpoint
+CREATE TABLE `communities` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`provider` text NOT NULL,
+	`code_hash` text NOT NULL,
+	`native_id` text,
+	`expires_at` integer,
+	`claimed_at` integer,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `communities_code_hash_unique` ON `communities` (`code_hash`);--> statement-breakpoint
+CREATE UNIQUE INDEX `communities_by_native_id` ON `communities` (`provider`,`native_id`) WHERE native_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `communities_by_account` ON `communities` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `communities_ending` ON `communities` (`expires_at`) WHERE expires_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `placements` (
+	`membership_id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`customer_ref` text,
+	`provider` text NOT NULL,
+	`status` text NOT NULL,
+	`work` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`standing` text,
+	`standing_key` text,
+	`invite_url` text,
+	`last_error` text,
+	`delivered_at` integer,
+	`payment_id` text NOT NULL,
+	`next_attempt_at` integer,
+	`lease_until` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	CONSTRAINT "placements_status" CHECK(status IN ('pending', 'delivered', 'failed', 'revoked'))
+);
+--> statement-breakpoint
+CREATE INDEX `placements_due` ON `placements` (`provider`,`next_attempt_at`) WHERE next_attempt_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_placements_due` ON `placements` (`next_attempt_at`) WHERE next_attempt_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `placements_standing` ON `placements` (`standing_key`) WHERE standing_key IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `placements_by_merchant` ON `placements` (`merchant_id`,`livemode`,`customer_ref`);--> statement-breakpoint
+CREATE TABLE `platform_looks` (
+	`provider` text PRIMARY KEY NOT NULL,
+	`ok` integer NOT NULL,
+	`detail` text NOT NULL,
+	`bot_username` text,
+	`latency_ms` integer NOT NULL,
+	`looked_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `sign_in_identities` (
+	`provider` text NOT NULL,
+	`subject` text NOT NULL,
+	`account_id` text NOT NULL,
+	`email` text,
+	`linked_at` integer NOT NULL,
+	PRIMARY KEY(`provider`, `subject`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sign_in_identities_of_account` ON `sign_in_identities` (`account_id`,`provider`);--> statement-breakpoint
+CREATE TABLE `used_sign_in_states` (
+	`id` text PRIMARY KEY NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `used_sign_in_states_expiring` ON `used_sign_in_states` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `support_messages` (
+	`id` text PRIMARY KEY NOT NULL,
+	`ticket_id` text NOT NULL,
+	`author` text NOT NULL,
+	`author_id` text NOT NULL,
+	`body` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`written_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `support_messages_of_ticket` ON `support_messages` (`ticket_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `support_messages_by_author` ON `support_messages` (`author_id`,`written_at`);--> statement-breakpoint
+CREATE TABLE `support_tickets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`subject` text NOT NULL,
+	`category` text NOT NULL,
+	`status` text NOT NULL,
+	`payment_id` text,
+	`membership_id` text,
+	`last_message_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	`sandbox_session_id` text,
+	CONSTRAINT "support_tickets_status" CHECK(status IN ('open', 'pending', 'resolved', 'closed'))
+);
+--> statement-breakpoint
+CREATE INDEX `support_tickets_by_merchant` ON `support_tickets` (`merchant_id`,`livemode`,`last_message_at`);--> statement-breakpoint
+CREATE INDEX `support_tickets_by_status` ON `support_tickets` (`merchant_id`,`livemode`,`status`,`last_message_at`);--> statement-breakpoint
+CREATE INDEX `support_tickets_of_all` ON `support_tickets` (`livemode`,`last_message_at`);--> statement-breakpoint
+CREATE INDEX `support_tickets_of_all_by_status` ON `support_tickets` (`livemode`,`status`,`last_message_at`);--> statement-breakpoint
+CREATE INDEX `support_tickets_resolved` ON `support_tickets` (`updated_at`) WHERE status = 'resolved' AND sandbox_session_id IS NULL;--> statement-breakpoint
+CREATE INDEX `support_tickets_of_session` ON `support_tickets` (`sandbox_session_id`) WHERE sandbox_session_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `alarms` (
+	`name` text PRIMARY KEY NOT NULL,
+	`since` integer NOT NULL,
+	`finding` text NOT NULL,
+	`told_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `fee_payer_looks` (
+	`address` text NOT NULL,
+	`at` integer NOT NULL,
+	`lamports` integer NOT NULL,
+	PRIMARY KEY(`at`, `address`)
+);
+--> statement-breakpoint
+CREATE TABLE `parked_messages` (
+	`id` text PRIMARY KEY NOT NULL,
+	`queue` text NOT NULL,
+	`kind` text,
+	`body` text NOT NULL,
+	`reason` text NOT NULL,
+	`parked_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `parked_messages_by_reason` ON `parked_messages` (`reason`,`parked_at`);--> statement-breakpoint
+CREATE INDEX `parked_messages_ending` ON `parked_messages` (`parked_at`);--> statement-breakpoint
+CREATE TABLE `sweeps` (
+	`name` text PRIMARY KEY NOT NULL,
+	`due_at` integer NOT NULL,
+	`sent_at` integer NOT NULL,
+	`lease_until` integer NOT NULL,
+	`fence` integer NOT NULL,
+	`succeeded_at` integer,
+	`failures` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `switched_off` (
+	`subject` text PRIMARY KEY NOT NULL,
+	`since` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `payments` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`slug` text NOT NULL,
+	`status` text NOT NULL,
+	`failure_code` text,
+	`nonce` text NOT NULL,
+	`reference` text NOT NULL,
+	`asset` text NOT NULL,
+	`mint` text NOT NULL,
+	`price_amount` text NOT NULL,
+	`recipient_wallet` text NOT NULL,
+	`recipient_ata` text NOT NULL,
+	`fee_amount` text,
+	`fee_wallet` text,
+	`fee_ata` text,
+	`fee_owed_amount` text,
+	`overpaid_amount` text,
+	`terms` text NOT NULL,
+	`expected_wallet` text,
+	`customer_ref` text,
+	`customer_wallet` text,
+	`email` text,
+	`payer_wallet` text,
+	`tx_signature` text,
+	`slot` integer,
+	`block_time` integer,
+	`membership_id` text,
+	`receipt_id` text,
+	`payment_session_id` text,
+	`recovers_payment_id` text,
+	`expires_at` integer NOT NULL,
+	`late_grace_seconds` integer DEFAULT 120 NOT NULL,
+	`confirmed_at` integer,
+	`finalized_at` integer,
+	`orphan_suspected_at` integer,
+	`orphaned_at` integer,
+	`refunds` text,
+	`access_revoked_at` integer,
+	`is_kept` integer DEFAULT false NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	CONSTRAINT "payments_status" CHECK(status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION', 'CONFIRMED', 'FAILED'))
+);
+--> statement-breakpoint
+CREATE INDEX `payments_unpaid` ON `payments` (`expires_at`) WHERE status = 'FAILED' AND is_kept = 0;--> statement-breakpoint
+CREATE UNIQUE INDEX `payments_by_nonce` ON `payments` (`nonce`) WHERE recovers_payment_id IS NULL AND reference <> '';--> statement-breakpoint
+CREATE INDEX `payments_by_merchant` ON `payments` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `payments_by_status` ON `payments` (`merchant_id`,`livemode`,`status`,`created_at`);--> statement-breakpoint
+CREATE INDEX `payments_by_product` ON `payments` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `payments_by_payer` ON `payments` (`merchant_id`,`livemode`,`payer_wallet`,`created_at`) WHERE payer_wallet IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `payments_by_ref` ON `payments` (`merchant_id`,`livemode`,`customer_ref`,`created_at`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `payments_by_signature` ON `payments` (`tx_signature`) WHERE status <> 'CONFIRMED' AND tx_signature IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `payments_recovering` ON `payments` (`recovers_payment_id`) WHERE recovers_payment_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `payments_by_membership` ON `payments` (`membership_id`,`confirmed_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `payments_unfinalized` ON `payments` (`confirmed_at`) WHERE status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL AND livemode = 1;--> statement-breakpoint
+CREATE TABLE `refunds` (
+	`id` text PRIMARY KEY NOT NULL,
+	`nonce` text NOT NULL,
+	`payment_id` text NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`amount` text NOT NULL,
+	`revokes_access` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`last_valid_block_height` integer,
+	`lapsed_at` integer,
+	`tx_signature` text,
+	`seen_at` integer,
+	`block_time` integer,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `refunds_nonce_unique` ON `refunds` (`nonce`);--> statement-breakpoint
+CREATE INDEX `refunds_of_payment` ON `refunds` (`payment_id`,`expires_at`);--> statement-breakpoint
+CREATE INDEX `refunds_ending` ON `refunds` (`expires_at`) WHERE seen_at IS NULL;--> statement-breakpoint
+CREATE TABLE `unmatched_payments` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`payment_id` text NOT NULL,
+	`tx_signature` text NOT NULL,
+	`asset` text NOT NULL,
+	`amount` text NOT NULL,
+	`fee_paid_amount` text NOT NULL,
+	`payer_wallet` text NOT NULL,
+	`slot` integer NOT NULL,
+	`block_time` integer NOT NULL,
+	`reason` text NOT NULL,
+	`status` text NOT NULL,
+	`recovered_payment_id` text,
+	`final_at` integer,
+	`doubted_at` integer,
+	`dropped_at` integer,
+	`next_look_at` integer DEFAULT 0,
+	`created_at` integer NOT NULL,
+	CONSTRAINT "unmatched_payments_status" CHECK(status IN ('open', 'accepted'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `unmatched_by_signature` ON `unmatched_payments` (`tx_signature`,`livemode`);--> statement-breakpoint
+CREATE INDEX `unmatched_due` ON `unmatched_payments` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_unmatched_due` ON `unmatched_payments` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `unmatched_of_payment` ON `unmatched_payments` (`payment_id`,length(amount),`amount`);--> statement-breakpoint
+CREATE TABLE `activations` (
+	`payment_id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`livemode` integer DEFAULT true NOT NULL,
+	`plan` text NOT NULL,
+	`amount` text,
+	`resulting_plan` text NOT NULL,
+	`paid_through` integer,
+	`resulting_price` text,
+	`receipt_id` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `activations_by_account` ON `activations` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE TABLE `access_apps` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`name` text NOT NULL,
+	`homepage_url` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `access_apps_by_merchant` ON `access_apps` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE TABLE `products` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`slug` text NOT NULL,
+	`external_product_id` text,
+	`access_app_id` text,
+	`name` text NOT NULL,
+	`description` text,
+	`product_type` text NOT NULL,
+	`status` text NOT NULL,
+	`asset` text NOT NULL,
+	`price_amount` text NOT NULL,
+	`accepted_assets` text,
+	`billing_model` text NOT NULL,
+	`renewal_mode` text DEFAULT 'ONE_OFF' NOT NULL,
+	`access_period_days` integer,
+	`usage_units` integer,
+	`unit_name` text,
+	`payout_wallet` text,
+	`allowed_rails` text,
+	`default_rail` text,
+	`grace_hours` integer NOT NULL,
+	`session_seconds` integer,
+	`success_url` text,
+	`cancel_url` text,
+	`requires_identity` text,
+	`delivery` text,
+	`metadata` text NOT NULL,
+	`live_mode_confirmed` integer NOT NULL,
+	`trusted_customer_ref` integer DEFAULT false NOT NULL,
+	`sandbox_session_id` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	CONSTRAINT "products_status" CHECK(status IN ('active', 'archived'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `products_slug_unique` ON `products` (`slug`);--> statement-breakpoint
+CREATE UNIQUE INDEX `products_by_external_id` ON `products` (`merchant_id`,`livemode`,`external_product_id`);--> statement-breakpoint
+CREATE INDEX `products_by_merchant` ON `products` (`merchant_id`,`livemode`,`sandbox_session_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `products_of_session` ON `products` (`sandbox_session_id`) WHERE sandbox_session_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `rail_settings` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`rail_id` text NOT NULL,
+	`enabled` integer NOT NULL,
+	`payout_wallet` text,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `rail_id`)
+);
+--> statement-breakpoint
+CREATE TABLE `brand_logos` (
+	`merchant_id` text PRIMARY KEY NOT NULL,
+	`url` text NOT NULL,
+	`sha256` text NOT NULL,
+	`bytes` blob NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `receipt_metadata` (
+	`receipt_id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`row_number` integer NOT NULL,
+	`product_name` text NOT NULL,
+	`metadata` text NOT NULL,
+	`version` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `receipt_metadata_by_merchant` ON `receipt_metadata` (`merchant_id`);--> statement-breakpoint
+CREATE TABLE `receipts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`payment_id` text NOT NULL,
+	`tx_signature` text NOT NULL,
+	`document` text NOT NULL,
+	`sha256` text NOT NULL,
+	`signature` text NOT NULL,
+	`key_id` text NOT NULL,
+	`payer` text NOT NULL,
+	`search_text` text NOT NULL,
+	`link_seq` integer,
+	`link_prev_hash` text,
+	`archive_id` integer,
+	`line_at` integer,
+	`line_length` integer,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `receipts_payment_id_unique` ON `receipts` (`payment_id`);--> statement-breakpoint
+CREATE INDEX `receipts_by_merchant` ON `receipts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `receipts_by_product` ON `receipts` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `receipts_by_payer` ON `receipts` (`merchant_id`,`livemode`,`payer`,`created_at`);--> statement-breakpoint
+CREATE UNIQUE INDEX `receipts_chain` ON `receipts` (`merchant_id`,`livemode`,`link_seq`);--> statement-breakpoint
+CREATE INDEX `receipts_unlinked` ON `receipts` (`created_at`) WHERE link_seq IS NULL;--> statement-breakpoint
+CREATE TABLE `sandbox_accounts` (
+	`merchant_id` text NOT NULL,
+	`session_id` text NOT NULL,
+	`address` text NOT NULL,
+	`owner` text NOT NULL,
+	`data` text NOT NULL,
+	`changed_by` text NOT NULL,
+	`needed_at` integer DEFAULT 0 NOT NULL,
+	PRIMARY KEY(`merchant_id`, `session_id`, `address`)
+);
+--> statement-breakpoint
+CREATE INDEX `sandbox_accounts_by_session` ON `sandbox_accounts` (`session_id`) WHERE session_id <> '';--> statement-breakpoint
+CREATE INDEX `sandbox_accounts_unneeded` ON `sandbox_accounts` (`needed_at`) WHERE session_id = '';--> statement-breakpoint
+CREATE TABLE `sandbox_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`scenario` text NOT NULL,
+	`seed` text NOT NULL,
+	`status` text NOT NULL,
+	`options` text NOT NULL,
+	`product_id` text,
+	`endpoint_id` text,
+	`advanced_ms` integer NOT NULL,
+	`advancing_to_ms` integer NOT NULL,
+	`next_step` integer NOT NULL,
+	`waits` integer NOT NULL,
+	`notes` text NOT NULL,
+	`steps` text NOT NULL,
+	`event_seq` integer NOT NULL,
+	`moved_at` integer NOT NULL,
+	`ended_at` integer,
+	`created_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	CONSTRAINT "sandbox_sessions_status" CHECK(status IN ('running', 'completed', 'failed'))
+);
+--> statement-breakpoint
+CREATE INDEX `sandbox_sessions_by_merchant` ON `sandbox_sessions` (`merchant_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `sandbox_sessions_running` ON `sandbox_sessions` (`moved_at`) WHERE status = 'running';--> statement-breakpoint
+CREATE INDEX `sandbox_sessions_ended` ON `sandbox_sessions` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `sandbox_transactions` (
+	`merchant_id` text NOT NULL,
+	`session_id` text NOT NULL,
+	`message_hash` text NOT NULL,
+	`fate` text NOT NULL,
+	`tx_signature` text,
+	`wire` text,
+	`sent_at` integer,
+	`inner` text,
+	`about` text,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `message_hash`)
+);
+--> statement-breakpoint
+CREATE INDEX `sandbox_transactions_by_signature` ON `sandbox_transactions` (`merchant_id`,`tx_signature`);--> statement-breakpoint
+CREATE INDEX `sandbox_transactions_by_session` ON `sandbox_transactions` (`session_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `sandbox_transactions_about` ON `sandbox_transactions` (`merchant_id`,`about`,`sent_at`) WHERE about IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `metered_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`customer_ref` text,
+	`customer_wallet` text,
+	`cap_amount` text NOT NULL,
+	`min_voucher_delta` text NOT NULL,
+	`unit_price_amount` text,
+	`idle_seconds` integer NOT NULL,
+	`grace_period_seconds` integer NOT NULL,
+	`generation` text NOT NULL,
+	`operator` text NOT NULL,
+	`merchant_wallet` text NOT NULL,
+	`mint` text NOT NULL,
+	`expires_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`status` text NOT NULL,
+	`channel_id` text,
+	`payer_wallet` text,
+	`authorized_signer` text,
+	`deposit` text NOT NULL,
+	`cumulative` text NOT NULL,
+	`reserved` text NOT NULL,
+	`settled` text NOT NULL,
+	`used_at` integer NOT NULL,
+	`ended_at` integer,
+	`settled_at` integer,
+	`settling_payment_id` text,
+	`settling_cumulative` text,
+	`payout_seen` text DEFAULT '0' NOT NULL,
+	`payout_seen_tx` text,
+	`payout_read_tx` text,
+	`next_look_at` integer,
+	`version` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	CONSTRAINT "metered_sessions_status" CHECK(status IN ('created', 'open', 'closing', 'closed', 'expired', 'failed'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `metered_sessions_channel_id_unique` ON `metered_sessions` (`channel_id`);--> statement-breakpoint
+CREATE INDEX `metered_sessions_by_merchant` ON `metered_sessions` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `metered_sessions_due` ON `metered_sessions` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_metered_sessions_due` ON `metered_sessions` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `metered_sessions_over` ON `metered_sessions` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `settlements` (
+	`payment_id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`purpose` text NOT NULL,
+	`product_id` text,
+	`setup_intent_id` text,
+	`customer_wallet` text,
+	`customer_ref` text,
+	`message_hash` text NOT NULL,
+	`tx_signature` text NOT NULL,
+	`wire` text NOT NULL,
+	`asset` text NOT NULL,
+	`mint` text NOT NULL,
+	`amount` text NOT NULL,
+	`payer_wallet` text NOT NULL,
+	`recipient_wallet` text NOT NULL,
+	`recipient_ata` text NOT NULL,
+	`nonce` text NOT NULL,
+	`terms` text NOT NULL,
+	`last_valid_block_height` integer NOT NULL,
+	`status` text NOT NULL,
+	`failure_reason` text,
+	`doubted_at` integer,
+	`next_check_at` integer,
+	`answered_by` text,
+	`created_at` integer NOT NULL,
+	CONSTRAINT "settlements_status" CHECK(status IN ('pending', 'settled', 'failed'))
+);
+--> statement-breakpoint
+CREATE INDEX `settlements_failed` ON `settlements` (`created_at`) WHERE status = 'failed' AND next_check_at IS NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `settlements_by_message` ON `settlements` (`message_hash`,`livemode`);--> statement-breakpoint
+CREATE UNIQUE INDEX `settlements_by_signature` ON `settlements` (`tx_signature`,`livemode`);--> statement-breakpoint
+CREATE INDEX `settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `settlements_by_payer` ON `settlements` (`payer_wallet`,`created_at`) WHERE status <> 'settled';--> statement-breakpoint
+CREATE INDEX `settlements_paid` ON `settlements` (`merchant_id`,`payer_wallet`) WHERE status = 'settled';--> statement-breakpoint
+CREATE INDEX `settlements_by_intent` ON `settlements` (`setup_intent_id`,`created_at`) WHERE setup_intent_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `setup_intents` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`secret_hash` text NOT NULL,
+	`status` text NOT NULL,
+	`agent_name` text NOT NULL,
+	`operator_contact` text,
+	`intended_use` text,
+	`plan` text,
+	`manifest` text,
+	`evaluation` text,
+	`spend_per_payment` text,
+	`spend_per_day` text,
+	`sandbox_key_id` text NOT NULL,
+	`live_key_id` text,
+	`approved_at` integer,
+	`expires_at` integer,
+	`is_kept` integer DEFAULT false NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	CONSTRAINT "setup_intents_status" CHECK(status IN ('created', 'changes_required', 'ready', 'approved', 'expired'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `setup_intents_account_id_unique` ON `setup_intents` (`account_id`);--> statement-breakpoint
+CREATE INDEX `setup_intents_ended` ON `setup_intents` (`expires_at`) WHERE status = 'expired' AND is_kept = 0;--> statement-breakpoint
+CREATE INDEX `setup_intents_expiring` ON `setup_intents` (`expires_at`) WHERE status <> 'expired' AND expires_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `subscription_authorizations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`slug` text NOT NULL,
+	`payment_id` text NOT NULL,
+	`membership_id` text,
+	`subscriber_wallet` text NOT NULL,
+	`customer_ref` text,
+	`email` text,
+	`terms` text NOT NULL,
+	`plan_address` text NOT NULL,
+	`subscription_address` text NOT NULL,
+	`mint` text NOT NULL,
+	`puller` text NOT NULL,
+	`recipient_wallet` text NOT NULL,
+	`recipient_ata` text NOT NULL,
+	`amount` text NOT NULL,
+	`period_hours` integer NOT NULL,
+	`status` text NOT NULL,
+	`started_at` integer,
+	`period_starts_at` integer,
+	`period_ends_at` integer,
+	`paid_through` integer,
+	`failures` integer DEFAULT 0 NOT NULL,
+	`last_collection` text,
+	`cancelled_at` integer,
+	`cancel_effective_at` integer,
+	`next_attempt_at` integer,
+	`next_look_at` integer,
+	`ended_at` integer,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	CONSTRAINT "subscription_authorizations_status" CHECK(status IN ('pending', 'active', 'past_due', 'requires_reapproval', 'cancel_requested', 'cancelled', 'expired'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `subscription_authorizations_payment_id_unique` ON `subscription_authorizations` (`payment_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `subscription_authorizations_standing` ON `subscription_authorizations` (`subscription_address`,`livemode`) WHERE status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval');--> statement-breakpoint
+CREATE INDEX `subscription_authorizations_by_address` ON `subscription_authorizations` (`subscription_address`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `subscription_authorizations_of_product` ON `subscription_authorizations` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `subscription_authorizations_by_wallet` ON `subscription_authorizations` (`merchant_id`,`livemode`,`subscriber_wallet`,`product_id`);--> statement-breakpoint
+CREATE INDEX `subscription_authorizations_by_ref` ON `subscription_authorizations` (`merchant_id`,`livemode`,`customer_ref`,`product_id`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `subscription_authorizations_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_subscription_authorizations_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `subscription_authorizations_pullers` ON `subscription_authorizations` (`puller`) WHERE ended_at IS NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `subscription_authorizations_over` ON `subscription_authorizations` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `subscription_collections` (
+	`authorization_id` text NOT NULL,
+	`period_starts_at` integer NOT NULL,
+	`period_ends_at` integer NOT NULL,
+	`payment_id` text NOT NULL,
+	`collected_at` integer,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`authorization_id`, `period_starts_at`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `subscription_collections_payment_id_unique` ON `subscription_collections` (`payment_id`);--> statement-breakpoint
+CREATE TABLE `subscription_plans` (
+	`plan_address` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`plan_id` text NOT NULL,
+	`owner_wallet` text NOT NULL,
+	`puller` text NOT NULL,
+	`mint` text NOT NULL,
+	`amount` text NOT NULL,
+	`period_hours` integer NOT NULL,
+	`published_at` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `subscription_plans_of_product` ON `subscription_plans` (`product_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `subscription_plans_of_wallet` ON `subscription_plans` (`merchant_id`,`livemode`,`owner_wallet`);--> statement-breakpoint
+CREATE TABLE `tx_claims` (
+	`tx_signature` text NOT NULL,
+	`livemode` integer DEFAULT true NOT NULL,
+	`message_hash` text,
+	`kind` text NOT NULL,
+	`subject_id` text NOT NULL,
+	`slot` integer,
+	`confirmed_at` integer,
+	`final_at` integer,
+	`doubted_at` integer,
+	`dropped_at` integer,
+	`next_look_at` integer DEFAULT 0,
+	`answered_by` text,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`tx_signature`, `livemode`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `tx_claims_subject_id_unique` ON `tx_claims` (`subject_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `tx_claims_by_message` ON `tx_claims` (`message_hash`,`livemode`);--> statement-breakpoint
+CREATE INDEX `tx_claims_due` ON `tx_claims` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `sandbox_tx_claims_due` ON `tx_claims` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE TABLE `endpoint_hours` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`hour` integer NOT NULL,
+	`endpoint_id` text NOT NULL,
+	`succeeded` integer NOT NULL,
+	`ended` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `hour`, `endpoint_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `endpoint_hours_ending` ON `endpoint_hours` (`hour`);--> statement-breakpoint
+CREATE TABLE `webhook_deliveries` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`endpoint_id` text NOT NULL,
+	`event_id` text NOT NULL,
+	`event_type` text NOT NULL,
+	`status` text NOT NULL,
+	`attempt` integer NOT NULL,
+	`max_attempts` integer NOT NULL,
+	`next_attempt_at` integer,
+	`lease_until` integer NOT NULL,
+	`response_status` integer,
+	`response_ms` integer,
+	`response_excerpt` text,
+	`error` text,
+	`replay_of` integer,
+	`created_at` integer NOT NULL,
+	`completed_at` integer,
+	CONSTRAINT "webhook_deliveries_status" CHECK(status IN ('pending', 'retrying', 'succeeded', 'failed', 'cancelled'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_once` ON `webhook_deliveries` (`event_id`,`endpoint_id`) WHERE replay_of IS NULL;--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`next_attempt_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_waiting` ON `webhook_deliveries` (`endpoint_id`,`next_attempt_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_by_merchant` ON `webhook_deliveries` (`merchant_id`,`livemode`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_by_status` ON `webhook_deliveries` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_by_endpoint` ON `webhook_deliveries` (`merchant_id`,`livemode`,`endpoint_id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_by_event` ON `webhook_deliveries` (`event_id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_oldest` ON `webhook_deliveries` (`merchant_id`,`livemode`,`created_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_ended` ON `webhook_deliveries` (`completed_at`) WHERE completed_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `webhook_endpoints` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`kind` text NOT NULL,
+	`url` text NOT NULL,
+	`description` text,
+	`event_types` text NOT NULL,
+	`product_ids` text NOT NULL,
+	`status` text NOT NULL,
+	`disabled_reason` text,
+	`signed_payload` text NOT NULL,
+	`secret_sealed` text NOT NULL,
+	`secret_hint` text NOT NULL,
+	`previous_sealed` text,
+	`previous_until` integer,
+	`last_success_at` integer,
+	`last_failure_at` integer,
+	`failure_streak` integer NOT NULL,
+	`failing_since` integer,
+	`warnings_told` integer DEFAULT 0 NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	CONSTRAINT "webhook_endpoints_status" CHECK(status IN ('enabled', 'disabled'))
+);
+--> statement-breakpoint
+CREATE INDEX `webhook_endpoints_sealed` ON `webhook_endpoints` (substr(secret_sealed, 1, 8));--> statement-breakpoint
+CREATE INDEX `webhook_endpoints_by_merchant` ON `webhook_endpoints` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `webhook_endpoints_by_status` ON `webhook_endpoints` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
+-- Full-text index of receipts. Every row begins with the term of its merchant and mode, so a search reads that merchant's receipts alone.
+CREATE VIRTUAL TABLE `receipt_words` USING fts5(words, content='', columnsize=0, tokenize='unicode61');
+--> statement-breakpoint
+CREATE TRIGGER `receipt_words_added` AFTER INSERT ON `receipts` BEGIN INSERT INTO receipt_words(rowid, words) VALUES (new.rowid, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || coalesce(json_extract(new.document, '$.product_name'), '')); END;
+--> statement-breakpoint
+CREATE TRIGGER `invoice_words_added` AFTER INSERT ON `receipt_metadata` BEGIN INSERT INTO receipt_words(receipt_words, rowid, words) VALUES ('delete', new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name); INSERT INTO receipt_words(rowid, words) VALUES (new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
+--> statement-breakpoint
+CREATE TRIGGER `invoice_words_changed` AFTER UPDATE OF `metadata` ON `receipt_metadata` BEGIN INSERT INTO receipt_words(receipt_words, rowid, words) VALUES ('delete', old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); INSERT INTO receipt_words(rowid, words) VALUES (new.row_number, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || new.product_name || ' ' || coalesce(json_extract(new.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(new.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(new.metadata, '$.bill_to.name'), '')); END;
+--> statement-breakpoint
+CREATE TRIGGER `invoice_words_removed` AFTER DELETE ON `receipt_metadata` BEGIN INSERT INTO receipt_words(receipt_words, rowid, words) VALUES ('delete', old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.product_name || ' ' || coalesce(json_extract(old.metadata, '$.invoice_number'), '') || ' ' || coalesce(json_extract(old.metadata, '$.reference'), '') || ' ' || coalesce(json_extract(old.metadata, '$.bill_to.name'), '')); INSERT INTO receipt_words(rowid, words) VALUES (old.row_number, 'm' || replace(old.merchant_id, '-', '') || old.livemode || ' ' || old.product_name); END;
+--> statement-breakpoint
+-- Open checkout sessions of each product, counted as payments open and end.
+CREATE TRIGGER `payments_opened` AFTER INSERT ON `payments` WHEN NEW.`status` IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') BEGIN INSERT INTO `open_sessions` VALUES (NEW.`product_id`, 1) ON CONFLICT (`product_id`) DO UPDATE SET `count` = `count` + 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `payments_ended` AFTER UPDATE OF `status` ON `payments` WHEN OLD.`status` IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND NEW.`status` NOT IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') BEGIN UPDATE `open_sessions` SET `count` = `count` - 1 WHERE `product_id` = OLD.`product_id`; END;
+--> statement-breakpoint
+CREATE TRIGGER `payments_removed` AFTER DELETE ON `payments` WHEN OLD.`status` IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') BEGIN UPDATE `open_sessions` SET `count` = `count` - 1 WHERE `product_id` = OLD.`product_id`; END;

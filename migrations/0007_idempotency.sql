@@ -1,1 +1,0 @@
-ALTER TABLE `claims` ADD `sealed_body` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `webhook_endpoints` ADD `warnings_told` integer DEFAULT 0 NOT NULL;

@@ -1,1 +1,0 @@
-CREATE INDEX `events_by_time` ON `events` (`merchant_id`,`livemode`,`created_at`);

@@ -1,1 +1,0 @@
-ALTER TABLE `activations` ADD `livemode` integer DEFAULT true NOT NULL;

@@ -1,1 +1,0 @@
-CREATE INDEX `accounts_staff` ON `accounts` (`id`) WHERE is_staff = 1;
