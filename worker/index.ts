@@ -1,3 +1,4 @@
+import { chargedEnv, withBudget } from '#core/isolate/budget.ts';
 import { answerPlainConsume } from '#features/pay-per-request/plain-consume.ts';
 import {
   type AttemptMessage,
@@ -23,40 +24,43 @@ const PLATFORM_QUEUES = new Set(IDENTITY_PROVIDERS.map((provider) => `svc-${prov
 /** How long a message waits for an environment with an unsound configuration; after too many tries it is parked for the operator. */
 const UNSOUND_RETRY_SECONDS = 300;
 
+const answerRequest = async (received: Request, env: Env, execution: ExecutionContext): Promise<Response> => {
+  recordNotes(env, Date.now());
+  await followLocalClock(env);
+  const request = await answerPlainConsume(received, env);
+  if (request instanceof Response) return request;
+  const app = isInFront(request) ? front : (await import('./app.ts')).app;
+  return app.fetch(request, env, execution);
+};
+
+const consumeBatch = async (batch: MessageBatch, env: Env, execution: ExecutionContext): Promise<void> => {
+  recordNotes(env, Date.now());
+  await followLocalClock(env);
+  const { consumeAttempts, consumeJobs, consumeMail, consumePlacements, consumeSandboxJobs, parkDeadMessages } = await import('./jobs.ts');
+  if (batch.queue.endsWith('-dead')) return parkDeadMessages(batch, env);
+  if (!checkedConfig(env).config) return batch.retryAll({ delaySeconds: UNSOUND_RETRY_SECONDS });
+  if (batch.queue.startsWith('svc-webhooks')) return consumeAttempts(batch as MessageBatch<AttemptMessage>, env, execution);
+  if (batch.queue === 'svc-mail') return consumeMail(batch as MessageBatch<MailMessage>, env, execution);
+  if (PLATFORM_QUEUES.has(batch.queue)) return consumePlacements(batch as MessageBatch<PlacementMessage>, env, execution);
+  if (batch.queue === 'svc-sweeps') return (await import('./sweeps.ts')).consumeSweeps(batch as MessageBatch<SweepMessage>, env, execution);
+  if (batch.queue === 'svc-sandbox') return consumeSandboxJobs(batch as MessageBatch<Job>, env, execution);
+  return consumeJobs(batch as MessageBatch<Job>, env, execution);
+};
+
+const runCron = async (env: Env): Promise<void> => {
+  if (!checkedConfig(env).config) return;
+  await followLocalClock(env);
+  const now = Date.now();
+  const [{ dispatchSweeps }, { recordMetrics }, { tellAlarms }] = await Promise.all([
+    import('./sweeps.ts'),
+    import('./published/metrics.ts'),
+    import('#features/operations/alarms.ts'),
+  ]);
+  await Promise.all([dispatchSweeps(env, now), recordMetrics(env, now), tellAlarms(env, now)]);
+};
+
 export default {
-  fetch: async (received: Request, env, execution) => {
-    recordNotes(env, Date.now());
-    await followLocalClock(env);
-    const request = await answerPlainConsume(received, env);
-    if (request instanceof Response) return request;
-    const app = isInFront(request) ? front : (await import('./app.ts')).app;
-    return app.fetch(request, env, execution);
-  },
-  queue: async (batch, env, execution) => {
-    recordNotes(env, Date.now());
-    await followLocalClock(env);
-    const { consumeAttempts, consumeJobs, consumeMail, consumePlacements, consumeSandboxJobs, parkDeadMessages } = await import(
-      './jobs.ts'
-    );
-    if (batch.queue.endsWith('-dead')) return parkDeadMessages(batch, env);
-    if (!checkedConfig(env).config) return batch.retryAll({ delaySeconds: UNSOUND_RETRY_SECONDS });
-    if (batch.queue.startsWith('svc-webhooks')) return consumeAttempts(batch as MessageBatch<AttemptMessage>, env, execution);
-    if (batch.queue === 'svc-mail') return consumeMail(batch as MessageBatch<MailMessage>, env, execution);
-    if (PLATFORM_QUEUES.has(batch.queue)) return consumePlacements(batch as MessageBatch<PlacementMessage>, env, execution);
-    if (batch.queue === 'svc-sweeps')
-      return (await import('./sweeps.ts')).consumeSweeps(batch as MessageBatch<SweepMessage>, env, execution);
-    if (batch.queue === 'svc-sandbox') return consumeSandboxJobs(batch as MessageBatch<Job>, env, execution);
-    return consumeJobs(batch as MessageBatch<Job>, env, execution);
-  },
-  scheduled: async (_controller, env) => {
-    if (!checkedConfig(env).config) return;
-    await followLocalClock(env);
-    const now = Date.now();
-    const [{ dispatchSweeps }, { recordMetrics }, { tellAlarms }] = await Promise.all([
-      import('./sweeps.ts'),
-      import('./published/metrics.ts'),
-      import('#features/operations/alarms.ts'),
-    ]);
-    await Promise.all([dispatchSweeps(env, now), recordMetrics(env, now), tellAlarms(env, now)]);
-  },
+  fetch: (request: Request, env, execution) => withBudget(() => answerRequest(request, chargedEnv(env), execution)),
+  queue: (batch, env, execution) => withBudget(() => consumeBatch(batch, chargedEnv(env), execution)),
+  scheduled: (_controller, env) => withBudget(() => runCron(chargedEnv(env))),
 } satisfies ExportedHandler<Env>;

@@ -193,7 +193,9 @@ async function whileLeased(ctx: Shard, name: string, fence: number, run: () => P
   try {
     return await run();
   } catch (error) {
-    await endSweep(ctx.db, name, fence, { dueAt: ctx.wallNow, succeededAt: null });
+    await endSweep(ctx.db, name, fence, { dueAt: ctx.wallNow, succeededAt: null }).catch((failure: unknown) =>
+      ctx.note(`lease: ${storyOf(failure)}`),
+    );
     throw error;
   } finally {
     clearInterval(renewal);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CALLS_MAX } from '#core/isolate/budget.ts';
 import { BODY_KB, COUNTED_ROWS_MAX, IDEMPOTENCY_KEY, LIFE, OPEN_SESSIONS_MAX, OWN_NAME_MAX, PER_PAGE, TIMELINE } from '#core/limits.ts';
 import { ADDRESS_CEILINGS, PAYER_LIMITS, PLAN_DAYS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '#rules/plans.ts';
 import { openApi } from '../world/call.ts';
@@ -54,6 +55,10 @@ describe('a limit', () => {
     `exact to ${plain(COUNTED_ROWS_MAX)}`,
     `may have ${PAYER_LIMITS.open} payments open, and ${PAYER_LIMITS.failed} that failed on chain`,
   ])('stands in the README as it is enforced: %s', (sentence) => expect(prose).toContain(sentence));
+
+  it('of calls is the one that the platform enforces', () => {
+    expect(wrangler).toMatch(new RegExp(`\\[limits\\]\nsubrequests = ${CALLS_MAX}\n`));
+  });
 
   it('is published for machines with the figures of the plans and buckets', () => {
     const { plans, public_buckets, address_ceilings, ...rest } = (

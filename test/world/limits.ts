@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { CALLS_MAX, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import type { Env } from '#platform/context.ts';
 
-/** What one invocation may ask of others and read: less than the platform allows, so that it never comes to that. */
-export const LIMITS = { subrequests: 900, rows: 100_000 };
+/** What one invocation may ask of others and read. Calls are counted by the service itself. */
+export const LIMITS = { subrequests: CALLS_MAX, rows: 100_000 };
 
 /** What one invocation has asked for so far. */
 interface Spent {
-  subrequests: number;
   rows: number;
   /** Rows read to count what a list has in all. */
   counted: number;
@@ -17,11 +17,6 @@ interface Spent {
 }
 
 const invocations = new AsyncLocalStorage<Spent>();
-const ask = () => {
-  const spent = invocations.getStore();
-  if (spent) spent.subrequests++;
-  return spent;
-};
 
 /** Runs an invocation to its end, and fails it where it asked for more than it may. */
 export async function withinLimits<T>(
@@ -29,30 +24,18 @@ export async function withinLimits<T>(
   run: () => Promise<T>,
   { countsReads = false, rowsMax = LIMITS.rows }: { countsReads?: boolean; rowsMax?: number } = {},
 ): Promise<T> {
-  const spent: Spent = { subrequests: 0, rows: 0, counted: 0, worst: { sql: '', rows: 0 }, countsReads };
-  const answer = await invocations.run(spent, run);
-  const { subrequests, rows, counted, worst } = spent;
-  if (subrequests > LIMITS.subrequests || rows > rowsMax || rows + counted > LIMITS.rows)
+  const spent: Spent = { rows: 0, counted: 0, worst: { sql: '', rows: 0 }, countsReads };
+  const [answer, subrequests] = await invocations.run(spent, () => withBudget(async () => [await run(), currentBudget().spent] as const));
+  const { rows, counted, worst } = spent;
+  if (subrequests >= LIMITS.subrequests || rows > rowsMax || rows + counted > LIMITS.rows)
     throw new Error(
       `${name} made ${subrequests} subrequests and read ${rows} rows, ${counted} to count: more than an invocation may, as in ${worst.sql}`,
     );
   return answer;
 }
 
-const network = globalThis.fetch;
-globalThis.fetch = (...request: Parameters<typeof fetch>) => {
-  ask();
-  return network(...request);
-};
-
-/** The bindings of an environment, each counting what is asked of it by the invocation that asks. */
-export const metered = <E extends Env>(env: E): E => ({
-  ...env,
-  DB: meteredDatabase(env.DB),
-  ADMISSION: meteredObjects(env.ADMISSION),
-  ENTITLEMENT: meteredObjects(env.ENTITLEMENT),
-  ...(env.ARCHIVE ? { ARCHIVE: meteredVerbs(env.ARCHIVE) } : {}),
-});
+/** An environment whose database counts the rows that the invocation reads. */
+export const metered = <E extends Env>(env: E): E => ({ ...env, DB: meteredDatabase(env.DB) });
 
 function meteredDatabase(database: D1Database): D1Database {
   const real = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
@@ -65,15 +48,11 @@ function meteredDatabase(database: D1Database): D1Database {
   };
   const wrap = (statement: D1PreparedStatement, sql: string): D1PreparedStatement => {
     const isRead = /^\s*(?:select|with)\b/i.test(sql);
-    const all = async () => {
-      ask();
-      return read(await statement.all(), sql);
-    };
+    const all = async () => read(await statement.all(), sql);
     const bare =
       (verb: 'raw' | 'first') =>
       async (...options: unknown[]) => {
-        const spent = ask();
-        if (spent?.countsReads && isRead) read(await statement.all(), sql);
+        if (invocations.getStore()?.countsReads && isRead) read(await statement.all(), sql);
         return (statement[verb] as (...options: unknown[]) => Promise<unknown>)(...options);
       };
     const wrapped = {
@@ -89,33 +68,9 @@ function meteredDatabase(database: D1Database): D1Database {
   return {
     prepare: (sql: string) => wrap(database.prepare(sql), sql),
     batch: async (statements: D1PreparedStatement[]) => {
-      ask();
       const known = statements.map((statement) => real.get(statement) ?? { statement, sql: 'a statement of a test' });
       const results = await database.batch(known.map(({ statement }) => statement));
       return results.map((result, index) => read(result, known[index]!.sql));
     },
   } as unknown as D1Database;
-}
-
-/** Verbs of an object or a bucket are subrequests, each of them. */
-const meteredVerbs = <S extends object>(stub: S): S =>
-  new Proxy(stub, {
-    get: (_, verb) => {
-      const value: unknown = Reflect.get(stub, verb);
-      if (typeof value !== 'function') return value;
-      return (...args: unknown[]) => {
-        ask();
-        return (stub as Record<PropertyKey, (...args: unknown[]) => unknown>)[verb]!(...args);
-      };
-    },
-  });
-
-function meteredObjects<N extends { getByName(name: string): object }>(objects: N): N {
-  return new Proxy(objects, {
-    get: (_, property) => {
-      if (property === 'getByName') return (name: string) => meteredVerbs(objects.getByName(name));
-      const value: unknown = Reflect.get(objects, property);
-      return typeof value === 'function' ? value.bind(objects) : value;
-    },
-  });
 }

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { assert } from '#core/errors.ts';
 import type { AccountId, EndpointId, MailId, MembershipId, SandboxSessionId } from '#core/ids.ts';
+import { type Budget, currentBudget } from '#core/isolate/budget.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
@@ -13,7 +14,7 @@ import { databaseInTime } from './deadline.ts';
 import { aheadMs } from './local-clock.ts';
 import { logRequest } from './log.ts';
 
-/** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`, `database`: where it is; absent in what an earlier release sent. */
+/** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`, `database`: where it is. */
 export type Job = { requestId?: string | undefined; database?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   /** A caller named this transaction as possibly ours: its memo tells. */
@@ -29,12 +30,7 @@ export type Job = { requestId?: string | undefined; database?: string | undefine
 );
 
 /** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
-export interface AttemptMessage {
-  deliveryId: number;
-  /** The sender's `cause`, and where it is; absent in what an earlier release sent, which had one database. */
-  requestId?: string;
-  database?: string;
-}
+export type AttemptMessage = Pick<Job, 'requestId' | 'database'> & { deliveryId: number };
 
 /** One letter to send: in a queue of its own, so that a provider that is slow holds up nothing else. */
 export type MailMessage = Omit<AttemptMessage, 'deliveryId'> & { mailId: MailId };
@@ -45,7 +41,7 @@ export type PlacementMessage = Omit<AttemptMessage, 'deliveryId'> & { membership
 /** A run of one sweep: the first of a cron, or the next where one invocation could not finish. */
 export interface SweepMessage {
   sweep: string;
-  /** Which database it sweeps; absent in what an earlier release sent, which had one. */
+  /** The database that it sweeps. */
   database?: string;
   /** Counted from 1. */
   round: number;
@@ -116,7 +112,7 @@ export interface Database {
 
 /** `DB`, and beside it `DB_2`, `DB_3` …, in this order, each call within what the caller has left. The first also holds what belongs to no merchant. */
 export const databasesOf = (env: Env, caller?: { leftMs(): number }): [Database, ...Database[]] => {
-  const open = (database: D1Database): Db => drizzle(caller ? databaseInTime(database, caller) : database);
+  const open = (database: D1Database): Db => drizzle(databaseInTime(database, caller));
   const others = Object.keys(env).filter((name) => /^DB_\d+$/.test(name));
   others.sort((a, b) => Number(a.slice(3)) - Number(b.slice(3)));
   return [{ name: 'DB', db: open(env.DB) }, ...others.map((name) => ({ name, db: open(env[name] as D1Database) }))];
@@ -157,6 +153,8 @@ export interface Ctx {
   elapsedMs(): number;
   /** What is left until the deadline, never below 0. Calls of the database, the archive, nodes, objects and strangers' servers take no longer. */
   leftMs(): number;
+  /** Calls that the invocation may still make. */
+  readonly budget: Budget;
   readonly requestId: string;
   /**
    * The request, cron or run of a sweep that all of this goes back to; a request's own id. It goes with every message and every call of
@@ -241,6 +239,7 @@ export function newCtx(
     database: databases[0].name,
     chain: new NodeChain(nodesOf(config, leftMs)),
     sandbox: null,
+    budget: currentBudget(),
     requestId,
     cause,
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',

@@ -1,4 +1,5 @@
 import { ApiError } from '#core/errors.ts';
+import { chargeCall } from '#core/isolate/budget.ts';
 
 /** Whatever has a deadline: milliseconds until it, never below 0. */
 interface Timed {
@@ -27,25 +28,28 @@ const real = new WeakMap<object, D1PreparedStatement>();
 const answerLost = () => new Error('D1_ERROR: no answer before the deadline');
 
 /**
- * The database, each of whose round trips has the caller's deadline. A write that was given up may be done all the same, now or later: it
+ * The database, each of whose round trips is charged to the invocation's budget, and has the deadline of the caller, if there is one. A write that was given up may be done all the same, now or later: it
  * fails as one whose answer is lost, and every verb looks for what it wrote before it believes such a failure. By then that look fails
  * too, as does all else that has a deadline, so the verb ends undecided: 503 temporarily_unavailable, and the same request replays it.
  */
-export function databaseInTime(database: D1Database, caller: Timed): D1Database {
+export function databaseInTime(database: D1Database, caller?: Timed): D1Database {
+  const trip = <T>(call: () => Promise<T>): Promise<T> => {
+    chargeCall();
+    return caller ? inTime(caller, call, answerLost) : call();
+  };
   const wrap = (statement: D1PreparedStatement): D1PreparedStatement => {
     const timed = {
       bind: (...values: unknown[]) => wrap(statement.bind(...values)),
-      all: () => inTime(caller, () => statement.all(), answerLost),
-      run: () => inTime(caller, () => statement.run(), answerLost),
-      first: (column: string) => inTime(caller, () => statement.first(column), answerLost),
-      raw: (options?: { columnNames?: false }) => inTime(caller, () => statement.raw(options), answerLost),
+      all: () => trip(() => statement.all()),
+      run: () => trip(() => statement.run()),
+      first: (column: string) => trip(() => statement.first(column)),
+      raw: (options?: { columnNames?: false }) => trip(() => statement.raw(options)),
     } as unknown as D1PreparedStatement;
     real.set(timed, statement);
     return timed;
   };
   return {
     prepare: (sql: string) => wrap(database.prepare(sql)),
-    batch: (statements: D1PreparedStatement[]) =>
-      inTime(caller, () => database.batch(statements.map((statement) => real.get(statement)!)), answerLost),
+    batch: (statements: D1PreparedStatement[]) => trip(() => database.batch(statements.map((statement) => real.get(statement)!))),
   } as unknown as D1Database;
 }

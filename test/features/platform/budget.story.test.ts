@@ -1,37 +1,86 @@
-import { expect, it } from 'vitest';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { describe, expect, it } from 'vitest';
+import { Budget, CALLS_MAX, chargeCall, chargedEnv, currentBudget, withBudget } from '#core/isolate/budget.ts';
+import type { Env } from '#platform/context.ts';
+import { databasesOf } from '#platform/context.ts';
+import { forEach } from '#platform/db/commit.ts';
+import { testEnv } from '../../world/env.ts';
+import { firstRun, World } from '../../world/world.ts';
 
-it.each([
-  { buyer: 'named at connect', trips: ['batch', 'batch'] },
-  { buyer: 'known only from the chain', trips: ['batch', 'batch', 'batch'] },
-])(
-  'a confirmation costs at most two reads, one call to the node and one batch: buyer $buyer',
-  async ({ buyer: known, trips: expected }) => {
-    const w = new World();
-    const product = await w.product(await w.merchant());
-    const buyer = await w.chain.wallet();
-    await w.purchase(product, buyer);
-    const payment = await w.connect(product, known === 'named at connect' ? { wallet_address: buyer.address } : {});
-    const signature = await w.chain.pay(buyer, payment);
-    await w.chain.call('local_resetCalls');
-    const { env, trips } = withFaults(w.env);
-    expect((await w.confirm(payment.payment_id, signature, { env })).body.payment.status).toBe('CONFIRMED');
-    // The first ones read, several selects in one round trip; the last one stores everything.
-    expect(trips.map(({ kind }) => kind)).toEqual(expected);
-    expect(await w.chain.call('local_calls')).toEqual({ getTransaction: 1, getSignatureStatuses: 1 });
-  },
-);
+/** Charges the invocation that runs until its work may begin nothing. */
+const spendAll = () => {
+  while (currentBudget().left > 0) chargeCall();
+};
 
-it('an authenticated call costs no database trip for knowing who calls', async () => {
+describe('the budget of an invocation', () => {
   const w = new World();
-  const merchant = await w.merchant();
-  await w.call('GET', '/v1/account/me', { key: merchant.key });
-  const { env, trips } = withFaults(w.env);
-  await w.call('GET', '/v1/account/me', { key: merchant.key, env });
-  // What is answered is read side by side: the account, who signs in to it, and whether letters to it come back.
-  expect(trips.map(({ kind }) => kind)).toEqual(['read', 'read', 'read']);
-  const refused = withFaults(w.env);
-  await w.call('GET', '/v1/account/me', { key: `${merchant.key.slice(0, -1)}_`, env: refused.env });
-  expect(refused.trips).toHaveLength(0);
+
+  it('every binding and fetch charge each call once', async () => {
+    const answers = { send: async () => {}, sendBatch: async () => {}, get: async () => null, put: async () => {}, fetch: async () => {} };
+    const objects = { getByName: () => ({ ask: async () => {} }) };
+    const bindings = { JOBS: answers, ARCHIVE: answers, ASSETS: answers, EMAIL: answers, ADMISSION: objects, METERED_SESSION: objects };
+    const env = chargedEnv({ ...testEnv, ...bindings, METRICS: { writeDataPoint: () => {} } } as unknown as Env);
+    const spentBy = (call: () => unknown) =>
+      withBudget(async () => {
+        await Promise.resolve(call()).catch(() => {});
+        return currentBudget().spent;
+      });
+    const object = (namespace: unknown) => (namespace as typeof objects).getByName();
+    const [{ db }] = databasesOf(env);
+    for (const call of [
+      () => env.JOBS.send({ kind: 'fanOut', eventIds: [] }),
+      () => env.ARCHIVE!.get('key'),
+      () => env.ARCHIVE!.put('key', ''),
+      () => env.ASSETS.fetch('https://assets/font'),
+      () => object(env.ADMISSION).ask(),
+      () => object(env.METERED_SESSION).ask(),
+      () => fetch(`${testEnv.TEST_CHAIN_URL}/nothing`),
+      () => db.run('SELECT 1'),
+      () => db.all('SELECT 1'),
+      () => db.batch([db.run('SELECT 1'), db.run('SELECT 2')]),
+    ])
+      expect(await spentBy(call), String(call)).toBe(1);
+    expect(await spentBy(() => env.METRICS!.writeDataPoint({}))).toBe(0);
+    // An environment that was charged before, and copies of one, are not charged twice.
+    expect(await spentBy(() => chargedEnv({ ...chargedEnv(env) }).JOBS.send({ kind: 'fanOut', eventIds: [] }))).toBe(1);
+  });
+
+  it('two invocations that run at once have a budget each, and one that begins within another shares its budget', async () => {
+    const spent = () =>
+      withBudget(async () => {
+        chargeCall();
+        await Promise.resolve();
+        withBudget(chargeCall);
+        return currentBudget().spent;
+      });
+    expect(await Promise.all([spent(), spent()])).toEqual([2, 2]);
+  });
+
+  it('a spent budget leaves calls for the end of the run', () => {
+    const budget = new Budget();
+    expect(budget.rows(10, 20)).toBe(20);
+    while (budget.left > 0) budget.charge();
+    expect(CALLS_MAX - budget.spent).toBeGreaterThanOrEqual(100);
+    expect(budget.rows(1, 20)).toBe(0);
+  });
+
+  it('the loop of a sweep begins no row once the budget is spent, and answers how many it began', () =>
+    withBudget(async () => {
+      const notes: string[] = [];
+      const ctx = { budget: currentBudget(), note: (reason: string) => notes.push(reason) };
+      const begun = await forEach(ctx as never, Array.from({ length: 500 }), async () => [1, 2, 3, 4].forEach(chargeCall), 6);
+      expect(begun).toBeLessThan(CALLS_MAX / 4);
+      expect(notes).toEqual([`budget spent: ${500 - begun} rows left`]);
+      expect(currentBudget().spent).toBeLessThan(CALLS_MAX - 100);
+    }));
+
+  it('a sweep that spent its budget gives back its lease and sends its next round', () =>
+    withBudget(async () => {
+      await w.env.DB.prepare("DELETE FROM sweeps WHERE name = 'plans'").run();
+      spendAll();
+      expect(await w.runSweep(firstRun('plans'))).toMatchObject([{ sweep: 'plans', round: 2 }]);
+      const row = await w.env.DB.prepare("SELECT * FROM sweeps WHERE name = 'plans'").first<Record<string, number>>();
+      expect(row).toMatchObject({ lease_until: 0, failures: 0 });
+      expect(row!.due_at).toBeLessThanOrEqual(Date.now());
+      expect(currentBudget().spent).toBeLessThan(CALLS_MAX);
+    }));
 });

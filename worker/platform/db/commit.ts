@@ -129,14 +129,21 @@ export async function transact<F, T>(
   }
 }
 
-/** A sweep's loop: one row that fails is noted, and holds up nothing behind it. So many `lanes` run at once, each in order. */
+/**
+ * A sweep's loop: one row that fails is noted, and holds up nothing behind it. So many `lanes` run at once, each in order. Begins no
+ * row once the invocation's budget is spent. Answers how many rows it began.
+ */
 export async function forEach<T>(ctx: Ctx, rows: readonly T[], run: (row: T) => Promise<unknown>, lanes = 1): Promise<number> {
+  let begun = 0;
   const runLane = async (_: unknown, lane: number) => {
-    for (let i = lane; i < rows.length; i += lanes)
+    for (let i = lane; i < rows.length && ctx.budget.left > 0; i += lanes) {
+      begun++;
       await run(rows[i]!).catch((error: unknown) => ctx.note(`row failed: ${storyOf(error)}`));
+    }
   };
   await Promise.all(Array.from({ length: lanes }, runLane));
-  return rows.length;
+  if (begun < rows.length) ctx.note(`budget spent: ${rows.length - begun} rows left`);
+  return begun;
 }
 
 /** True where the database refused the batch for what is in it (lock, quota, uniqueness), not because it was out of reach. */

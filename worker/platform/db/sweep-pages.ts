@@ -10,9 +10,12 @@ export interface Swept {
 /** A bound on one invocation, beside which its last page may still take some seconds. */
 const SWEEP_MS = 20 * SECOND;
 
+/** True while a run may begin another page: it has calls and time left. */
+export const mayGoOn = (ctx: Ctx): boolean => ctx.budget.left > 0 && ctx.elapsedMs() < SWEEP_MS;
+
 /**
  * Reads page after page, each after the last row of the one before, so that a row which cannot be stored holds up none behind it.
- * Ends where a page is not full, at `pagesMax` (the platform bounds what one invocation may ask for) or when its time is over.
+ * Ends where a page is not full, at `pagesMax`, when its time is over or when the invocation's budget is spent.
  */
 export async function sweepPages<T>(
   ctx: Ctx,
@@ -22,11 +25,11 @@ export async function sweepPages<T>(
 ): Promise<Swept> {
   let taken = 0;
   let last: T | null = null;
-  for (let page = 0; page < pagesMax && ctx.elapsedMs() < SWEEP_MS; page++) {
+  for (let page = 0; page < pagesMax && mayGoOn(ctx); page++) {
     const rows: T[] = await read(last);
     if (rows.length > 0) await handle(rows);
     taken += rows.length;
-    if (rows.length < pageMax) return { taken, isFinished: true };
+    if (rows.length < pageMax) return { taken, isFinished: ctx.budget.left > 0 };
     last = rows.at(-1)!;
   }
   return { taken, isFinished: false };
@@ -39,10 +42,10 @@ export async function sweepRounds(
   end: (max: number) => Promise<number>,
 ): Promise<Swept> {
   let taken = 0;
-  for (let round = 0; round < roundsMax && ctx.elapsedMs() < SWEEP_MS; round++) {
+  for (let round = 0; round < roundsMax && mayGoOn(ctx); round++) {
     const ended = await end(max);
     taken += ended;
-    if (ended < max) return { taken, isFinished: true };
+    if (ended < max) return { taken, isFinished: ctx.budget.left > 0 };
   }
   return { taken, isFinished: false };
 }
