@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { keyRing } from '#core/crypto.ts';
+import { base58, base64url } from '#core/encoding.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { feePayerOf, newKey } from '../../world/agent.ts';
@@ -10,7 +12,8 @@ import { type Merchant, World } from '../../world/world.ts';
 const PRICE = { asset: 'USDC', amount: '5' };
 
 describe('an address that nobody can spend from', () => {
-  const w = new World();
+  const FEE_WALLET = base58.encode(keyRing(base64url.encode(new Uint8Array(32).fill(71)))[0]!.publicKey);
+  const w = new World({ FEE_BPS: '100', FEE_WALLET });
   let ada: Merchant;
   let owner: string;
   let tokenAccount: string;
@@ -30,6 +33,8 @@ describe('an address that nobody can spend from', () => {
     ['a sysvar', () => 'SysvarRent111111111111111111111111111111111', 'sysvar', 'payout_wallet_reserved'],
     ['the service reference', () => w.env.SERVICE_REFERENCE as string, 'own_key', 'payout_wallet_reserved'],
     ['our fee payer', () => feePayerOf(w), 'own_key', 'payout_wallet_reserved'],
+    ['the treasury', () => w.env.TREASURY_WALLET as string, 'own_key', 'payout_wallet_reserved'],
+    ['the wallet of fees', () => FEE_WALLET, 'own_key', 'payout_wallet_reserved'],
   ];
 
   it.each(CASES)(

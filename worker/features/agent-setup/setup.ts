@@ -134,11 +134,10 @@ function requireLiveRules({ id, status }: SetupIntent, evaluation: Evaluation): 
 
 function factsOf(ctx: Ctx, { intent, account }: SetupState): Omit<ManifestFacts, 'payoutAccount' | 'payoutNeedsSignIn'> {
   const { config, now } = ctx;
-  const { TREASURY_WALLET: treasury, FEE_WALLET: fees } = config;
   return {
     target: targetRules(ctx),
     availableRails: servedRails(config),
-    ownWallets: [treasury, fees, ...ownKeysOf(config)].filter((wallet) => wallet !== undefined),
+    ownWallets: ownKeysOf(config),
     plan: higherPlan(intent.plan ?? 'free', planAt(account, now)),
   };
 }

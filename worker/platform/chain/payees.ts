@@ -5,6 +5,7 @@ import { type Config, type Ctx, hasChannels, hasSubscriptions, hasX402 } from '#
 import { parseWallet } from '#solana/assets.ts';
 import { type AccountFacts, type Unspendable, type UnspendableReason, unspendable } from '#solana/payee.ts';
 import { channelOperatorsOf, feePayersOf, pullersOf } from './fee-payer.ts';
+import { SANDBOX_WALLET } from './simulated-config.ts';
 
 const WHY: Record<UnspendableReason, string> = {
   off_curve: 'No key can sign for this address: it belongs to a program. Give the address of the wallet itself.',
@@ -12,13 +13,14 @@ const WHY: Record<UnspendableReason, string> = {
   mint: 'This is the mint of a token, not a wallet.',
   program: 'This is a program, not a wallet.',
   sysvar: 'This is an account of the cluster itself, not a wallet.',
-  own_key: 'This is a key of this service, not a wallet of yours.',
+  own_key: 'This is an address of this service, not a wallet of yours.',
   not_system_account: 'This account belongs to a program, so nobody can spend from it as from a wallet.',
 };
 
-/** The keys that the service itself signs with or is found by: a merchant who names one as a payout wallet would receive nothing. */
+/** Addresses of the service itself: a merchant who names one as a payout wallet would receive nothing. */
 export const ownKeysOf = (config: Config): string[] => [
   config.SERVICE_REFERENCE,
+  ...[config.TREASURY_WALLET, config.FEE_WALLET].flatMap((wallet) => (!wallet || wallet === SANDBOX_WALLET ? [] : [wallet])),
   ...(hasX402(config) ? feePayersOf(config).addresses : []),
   ...(hasChannels(config) ? channelOperatorsOf(config).addresses : []),
   ...(hasSubscriptions(config) ? pullersOf(config).addresses : []),
