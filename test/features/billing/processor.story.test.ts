@@ -3,6 +3,7 @@ import { DAY, SECOND } from '#core/time.ts';
 import { letTimeRun, setTime } from '../../world/clock.ts';
 import { testEnv } from '../../world/env.ts';
 import { billing, TestProcessor } from '../../world/processor.ts';
+import { tokenSignedIn } from '../../world/session.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
@@ -116,9 +117,28 @@ describe('a plan paid by card', () => {
         expect([url, status, body.detail?.[0]?.loc]).toEqual([url, 422, ['body', field]]);
       }
     expect((await checkout('starter', { success_url: 'https://svc.test/dashboard#paid' }, merchant)).status).toBe(200);
-    const { status, body } = await checkout('starter', {}, merchant, merchant.sandboxKey);
+    const { status, body } = await w.call('POST', '/v1/billing/checkout/processor?mode=sandbox', {
+      key: merchant.token,
+      body: { plan: 'starter' },
+    });
     expect([status, body.code, body.meta.reason]).toEqual([403, 'invalid_authorization', 'mode']);
   });
+
+  it.each(['checkout', 'portal'])(
+    '%s refuses keys before anything else, and a session whose person signed in 16 minutes ago',
+    async (what) => {
+      const { merchant } = await subscribed('starter');
+      const call = (key: string, options: object) => w.call('POST', `/v1/billing/${what}/processor`, { key, ...options });
+      const refused = { status: 403, body: { code: 'invalid_authorization', meta: { reason: 'token_required' } } };
+      for (const key of [merchant.key, merchant.sandboxKey])
+        for (const body of [{ plan: 'growth' }, { plan: 'none' }, { success_url: 'https://evil.example/' }])
+          expect(await call(key, { body, env: { ...w.env, PROCESSOR_API_KEY: '' } })).toMatchObject(refused);
+      const body = what === 'checkout' ? { plan: 'growth' } : {};
+      const stale = await tokenSignedIn(w, merchant.userId, 16);
+      expect(await call(stale, { body })).toMatchObject({ status: 403, body: { meta: { reason: 'sign_in_required' } } });
+      expect((await call(merchant.token, { body })).status).toBe(200);
+    },
+  );
 
   it('is changed in the portal, once there is a customer', async () => {
     const { status, body } = await portal({}, await w.merchant('free'));

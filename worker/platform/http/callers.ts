@@ -123,6 +123,9 @@ export const keyedPersonRoute = (...checks: Check<ActorEnv>[]) => ({
   middleware: requirePerson(requireSoundKey, ...checks),
 });
 
+/** Same as `keyedPersonRoute`, in live mode alone. */
+export const livePersonRoute = keyedPersonRoute(requireLiveMode);
+
 const readPerson = createMiddleware<AppEnv>(async (c, next) => {
   await hitCeiling(c);
   const person = c.req.header('Authorization') === undefined ? null : await c.var.authenticate(c, null);

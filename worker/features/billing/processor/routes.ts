@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
 import type Stripe from 'stripe';
 import { ApiError } from '#core/errors.ts';
-import { liveRoute, merchantErrors, merchantWriteErrors } from '#platform/http/callers.ts';
+import { livePersonRoute, liveRoute, merchantErrors, merchantWriteErrors, requireFreshSignIn } from '#platform/http/callers.ts';
 import { answerLeased, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { type AppEnv, errors, jsonBody, ok, optionalJsonBody, router } from '#platform/http/openapi.ts';
 import { hitCeiling } from '#platform/http/rate-limit.ts';
@@ -33,9 +33,10 @@ const checkout = createRoute({
   tags,
   summary: 'Pay for a plan by card',
   description:
-    'Send a person to `checkout_url`. An account that has a subscription is shown the change of that one. The pages that a person comes ' +
-    'back to are on this service; without them it is the dashboard. The plan the account has is 409 `state_conflict`.',
-  ...liveRoute.write,
+    'For a person who signed in within the last 15 minutes; a key is 403. Send that person to `checkout_url`. The same plan asked for again ' +
+    'answers the same open page, and another plan ends it. An account that has a subscription is shown the change of that one. The pages ' +
+    'that a person comes back to are on this service; without them it is the dashboard. The plan the account has is 409 `state_conflict`.',
+  ...livePersonRoute,
   request: {
     headers: OptionalIdempotencyHeader,
     ...jsonBody(
@@ -56,8 +57,10 @@ const portal = createRoute({
   operationId: 'createBillingPortal',
   tags,
   summary: 'Open the card portal',
-  description: 'Before the first purchase by card there is nothing to change: 409 `state_conflict`.',
-  ...liveRoute.write,
+  description:
+    'For a person who signed in within the last 15 minutes; a key is 403. Before the first purchase by card there is nothing to change: ' +
+    '409 `state_conflict`.',
+  ...livePersonRoute,
   request: {
     headers: OptionalIdempotencyHeader,
     ...optionalJsonBody(z.object({ return_url: ReturnUrl.optional() }).openapi('BillingPortalRequest', { example: {} })),
@@ -132,11 +135,17 @@ export const billingRoutes = router()
   .openapi(summary, async (c) => c.json(await readBilling(c.var.scope), 200))
   .openapi(checkout, async (c) => {
     const { plan, success_url: successUrl, cancel_url: cancelUrl } = c.req.valid('json');
-    const run = async () => (await load()).beginCheckout(c.var.scope, { plan, successUrl, cancelUrl });
+    const run = async () => {
+      requireFreshSignIn(c.var.ctx, c.var.actor);
+      return (await load()).beginCheckout(c.var.scope, { plan, successUrl, cancelUrl });
+    };
     return sendStored(c, await answerLeased(c, run, (checkout_url) => ({ status: 200, body: { checkout_url } }), { isSecret: true }));
   })
   .openapi(portal, async (c) => {
-    const run = async () => (await load()).openPortal(c.var.scope, c.req.valid('json').return_url);
+    const run = async () => {
+      requireFreshSignIn(c.var.ctx, c.var.actor);
+      return (await load()).openPortal(c.var.scope, c.req.valid('json').return_url);
+    };
     return sendStored(c, await answerLeased(c, run, (portal_url) => ({ status: 200, body: { portal_url } }), { isSecret: true }));
   })
   .openapi(refresh, async (c) => {
