@@ -403,6 +403,9 @@ CREATE TABLE `billing_customers` (
 	`current_period_end` integer,
 	`cancels_at_period_end` integer NOT NULL,
 	`past_due_since` text NOT NULL,
+	`sold_plans` text NOT NULL,
+	`trouble` text,
+	`next_read_at` integer,
 	`erasing_since` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -411,6 +414,8 @@ CREATE TABLE `billing_customers` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `billing_customers_customer_id_unique` ON `billing_customers` (`customer_id`);--> statement-breakpoint
 CREATE INDEX `billing_customers_erasing` ON `billing_customers` (`erasing_since`) WHERE erasing_since IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `billing_customers_troubled` ON `billing_customers` (`trouble`) WHERE trouble IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `billing_customers_read` ON `billing_customers` (`next_read_at`,`account_id`) WHERE next_read_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `billing_customers_ending` ON `billing_customers` (`current_period_end`) WHERE current_period_end IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `processor_events` (
 	`id` text PRIMARY KEY NOT NULL,

@@ -63,6 +63,11 @@ export const SWEEPS: readonly Sweep[] = [
     nextDueAt: every(10 * MINUTE),
     run: async (ctx) => (await import('#features/billing/processor/erase.ts')).sweepCustomers(ctx),
   },
+  {
+    name: 'cardPlans',
+    nextDueAt: every(HOUR),
+    run: async (ctx) => (await import('#features/billing/processor/sync.ts')).sweepCardPlans(ctx),
+  },
   { name: 'erasures', nextDueAt: atEachCron, run: sweepErasures(eraseArchived) },
   { name: 'idempotency', nextDueAt: every(10 * MINUTE), run: sweepIdempotencyRecords },
   // What is kept for a while only: retention/retention.ts says how long.

@@ -1,5 +1,6 @@
 import { type Asked, fieldsOf, goTo, type Said, say } from './http.ts';
-import { ACTS, type Control, newId, now, type Place, pay, type Session, type SignedEvent, sign, webhookSecretOf } from './subscriptions.ts';
+import { expireCheckout, isCustomer, nestedOf, noCustomer, openCheckout, openPortal, pagesOf, refusal } from './processor-pages.ts';
+import { ACTS, type Control, newId, now, type Place, pay, type SignedEvent, sign, webhookSecretOf } from './subscriptions.ts';
 
 /** Prices that every place of this small Stripe has from the beginning. */
 export const PRICES = { starter: 'price_starter', growth: 'price_growth', scale: 'price_scale' } as const;
@@ -28,6 +29,7 @@ export class SmallProcessor {
       configurations: new Map([[PORTAL, newPortal(PORTAL, {})]]),
       endpoints: new Map(),
       idempotent: new Map(),
+      hasSearch: true,
       requests: [],
       faults: [],
       webhookUrl: this.#webhookUrl,
@@ -48,9 +50,10 @@ export class SmallProcessor {
     if (fault !== undefined) return refusal(fault, 'A fault that was asked for');
     const key = headers['idempotency-key'];
     const kept = key === undefined ? undefined : place.idempotent.get(key);
-    if (kept) return kept;
+    const asked = JSON.stringify([method, path, form]);
+    if (kept) return kept.asked === asked ? kept.said : refusal(400, 'Keys for idempotent requests…', { type: 'idempotency_error' });
     const said = answer(place, `${method} ${path}`, form, url.origin);
-    if (key !== undefined && said.status < 500) place.idempotent.set(key, said);
+    if (key !== undefined && said.status < 500) place.idempotent.set(key, { asked, said });
     return said;
   }
 
@@ -60,6 +63,7 @@ export class SmallProcessor {
     const place = this.#placeOf(apiKey);
     const session = place.sessions.get(sessionId);
     if (!session) return say(404, '<h1>No such session</h1>');
+    if (session.status !== 'open') return say(410, `<h1>This page is ${session.status}</h1>`);
     if (!url.searchParams.has('pay'))
       return say(
         200,
@@ -77,6 +81,10 @@ export class SmallProcessor {
     if (what === 'requests') return say(200, place.requests);
     if (what === 'fault') {
       place.faults.push(...Array.from({ length: asked.times ?? 1 }, () => asked.status ?? 500));
+      return say(200, {});
+    }
+    if (what === 'without-search') {
+      place.hasSearch = false;
       return say(200, {});
     }
     if (what === 'forget') {
@@ -97,16 +105,6 @@ export class SmallProcessor {
   }
 }
 
-const refusal = (status: number, message: string, more: { code?: string; param?: string } = {}): Said =>
-  say(status, { error: { type: status >= 500 ? 'api_error' : 'invalid_request_error', message, ...more } });
-const noCustomer = (status: number, id: string | undefined): Said =>
-  refusal(status, `No such customer: '${id}'`, { code: 'resource_missing', param: status === 404 ? 'id' : 'customer' });
-/** `metadata[account_id]` and the like. */
-const nestedOf = (form: Record<string, string>, name: string): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(form).flatMap(([key, value]) => (key.startsWith(`${name}[`) ? [[key.slice(name.length + 1, -1), value] as const] : [])),
-  );
-
 const listOf = (data: unknown[]) => ({ object: 'list', data, has_more: false, url: '/v1' });
 
 function answer(place: Place, call: string, form: Record<string, string>, origin: string): Said {
@@ -117,6 +115,8 @@ function answer(place: Place, call: string, form: Record<string, string>, origin
     const found = place.subscriptions.find(({ id }) => id === subscriptionId);
     return found ? say(200, found) : refusal(404, 'No such subscription');
   }
+  const [, pageId] = /^POST \/checkout\/sessions\/(\w+)\/expire$/.exec(call) ?? [];
+  if (pageId) return expireCheckout(place, pageId);
   const [, configurationId] = /^POST \/billing_portal\/configurations\/(\w+)$/.exec(call) ?? [];
   if (configurationId) {
     if (!place.configurations.has(configurationId)) return refusal(404, 'No such configuration');
@@ -131,12 +131,16 @@ function answer(place: Place, call: string, form: Record<string, string>, origin
       return say(200, customer);
     }
     case 'GET /customers/search': {
+      if (!place.hasSearch) return refusal(400, 'Search is not available for this account');
       const [, accountId] = /^metadata\['account_id'\]:'([^']*)'$/.exec(form.query ?? '') ?? [];
       return say(200, listOf([...place.customers.values()].filter((one) => !one.deleted && one.metadata.account_id === accountId)));
     }
     case 'GET /subscriptions':
       if (form.customer !== undefined && !place.customers.has(form.customer)) return noCustomer(400, form.customer);
       return say(200, listOf(place.subscriptions.filter(({ customer }) => customer === form.customer).toReversed()));
+    case 'GET /checkout/sessions':
+      if (!isCustomer(place, form.customer)) return noCustomer(400, form.customer);
+      return say(200, listOf(pagesOf(place, form.customer, origin)));
     case 'POST /checkout/sessions':
       return openCheckout(place, form, origin);
     case 'POST /billing_portal/sessions':
@@ -197,39 +201,4 @@ function deleteCustomer(place: Place, id: string): Said {
   customer.deleted = true;
   for (const subscription of place.subscriptions) if (subscription.customer === id) subscription.status = 'canceled';
   return say(200, { id, object: 'customer', deleted: true });
-}
-
-const isCustomer = ({ customers }: Place, id: string | undefined): id is string =>
-  id !== undefined && customers.get(id) !== undefined && !customers.get(id)!.deleted;
-
-function openCheckout(place: Place, form: Record<string, string>, origin: string): Said {
-  const price = form['line_items[0][price]'];
-  if (!isCustomer(place, form.customer)) return noCustomer(400, form.customer);
-  if (form.mode !== 'subscription') return refusal(400, 'No such mode');
-  if (price === undefined || !place.prices.has(price))
-    return refusal(400, `No such price: '${price}'`, { code: 'resource_missing', param: 'line_items[0][price]' });
-  if (!form.success_url?.startsWith('http')) return refusal(400, 'Not a valid URL');
-  const metadata = nestedOf(form, 'subscription_data[metadata]');
-  return openSession(place, { customer: form.customer, price, changes: null, back: form.success_url, metadata }, origin, 'cs');
-}
-
-function openPortal(place: Place, form: Record<string, string>, origin: string): Said {
-  if (!isCustomer(place, form.customer)) return noCustomer(400, form.customer);
-  // One that is made through the API is never the default, and the dashboard of this one was never opened.
-  if (!place.configurations.has(form.configuration ?? '')) return refusal(400, 'No configuration provided, and no default one exists');
-  const changes = form['flow_data[subscription_update_confirm][subscription]'] ?? null;
-  const price = form['flow_data[subscription_update_confirm][items][0][price]'] ?? '';
-  const changed = place.subscriptions.find(({ id }) => id === changes);
-  if (changes !== null && changed?.items.data[0]?.price.id === price) return refusal(400, 'The update changes nothing');
-  return openSession(place, { customer: form.customer, price, changes, back: form.return_url ?? origin, metadata: {} }, origin, 'bps');
-}
-
-function openSession(place: Place, session: Omit<Session, 'id'>, origin: string, kind: string): Said {
-  const id = newId(kind);
-  place.sessions.set(id, { id, ...session });
-  return say(200, {
-    id,
-    object: kind === 'cs' ? 'checkout.session' : 'billing_portal.session',
-    url: `${origin}/pay/${place.apiKey}/${id}`,
-  });
 }

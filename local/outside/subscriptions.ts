@@ -7,6 +7,12 @@ export const webhookSecretOf = (apiKey: string): string => `whsec_of_${apiKey}`;
 const MONTH_SECONDS = 30 * 86_400;
 export const newId = (kind: string): string => `${kind}_${randomBytes(9).toString('hex')}`;
 
+/** `lookup_key`: absent where it was made by hand. */
+interface Price {
+  id: string;
+  lookup_key?: string;
+}
+
 interface Subscription {
   id: string;
   object: 'subscription';
@@ -18,7 +24,7 @@ interface Subscription {
   metadata: Record<string, string>;
   items: {
     object: 'list';
-    data: { id: string; object: 'subscription_item'; price: { id: string }; current_period_start: number; current_period_end: number }[];
+    data: { id: string; object: 'subscription_item'; price: Price; current_period_start: number; current_period_end: number }[];
   };
 }
 
@@ -30,6 +36,9 @@ export interface Session {
   changes: string | null;
   back: string;
   metadata: Record<string, string>;
+  /** Of a checkout page. */
+  shown: { created: number; success_url: string; cancel_url: string | null; metadata: Record<string, string> };
+  status: 'open' | 'complete' | 'expired';
 }
 
 /** One API key's Stripe. */
@@ -38,11 +47,14 @@ export interface Place {
   customers: Map<string, { id: string; metadata: Record<string, string>; deleted?: true }>;
   subscriptions: Subscription[];
   sessions: Map<string, Session>;
-  prices: Map<string, { id: string; lookup_key?: string; product: string; unit_amount: number; currency: string }>;
+  prices: Map<string, Price & { product: string; unit_amount: number; currency: string }>;
   /** Portal configurations, of which none is the default, and webhook endpoints. */
   configurations: Map<string, { id: string; object: string; active: true; metadata: Record<string, string>; form: Record<string, string> }>;
   endpoints: Map<string, { id: string; object: string; url: string }>;
-  idempotent: Map<string, Said>;
+  /** By key: what was asked, and what was said. */
+  idempotent: Map<string, { asked: string; said: Said }>;
+  /** False in some countries. */
+  hasSearch: boolean;
   requests: { method: string; path: string; form: Record<string, string> }[];
   /** The next requests are answered so. */
   faults: number[];
@@ -91,11 +103,16 @@ const invoiceOf = ({ id, customer }: Subscription) => ({
   parent: { type: 'subscription_details', subscription_details: { subscription: id } },
 });
 
+const priceOf = ({ prices }: Place, id: string): Price => {
+  const { lookup_key } = prices.get(id) ?? {};
+  return lookup_key === undefined ? { id } : { id, lookup_key };
+};
+
 function newSubscription(place: Place, customer: string, price: string, metadata: Record<string, string>, at: number): Subscription {
   const item = {
     id: newId('si'),
     object: 'subscription_item' as const,
-    price: { id: price },
+    price: priceOf(place, price),
     current_period_start: at,
     current_period_end: at + MONTH_SECONDS,
   };
@@ -114,8 +131,11 @@ function newSubscription(place: Place, customer: string, price: string, metadata
   return subscription;
 }
 
-/** A session that is paid: what was bought, or changed, and the events that tell of it. */
-export function pay(place: Place, { id, customer, price, changes, metadata }: Session, at: number): SignedEvent[] {
+/** A session that is paid: what was bought, or changed, and the events that tell of it. One that is over buys nothing. */
+export function pay(place: Place, session: Session, at: number): SignedEvent[] {
+  const { id, customer, price, changes, metadata } = session;
+  if (session.status !== 'open') return [];
+  session.status = 'complete';
   if (changes !== null) return ACTS.change!(place, { subscription: changes, price }, at);
   const subscription = newSubscription(place, customer, price, metadata, at);
   return [
@@ -127,10 +147,10 @@ export function pay(place: Place, { id, customer, price, changes, metadata }: Se
 
 /** Something that happens to a subscription, and the events that tell of it. */
 const happen =
-  (change: (subscription: Subscription, asked: Control, at: number) => void, ...invoices: string[]) =>
+  (change: (subscription: Subscription, asked: Control, at: number, place: Place) => void, ...invoices: string[]) =>
   (place: Place, asked: Control, at: number): SignedEvent[] => {
     const subscription = place.subscriptions.find(({ id }) => id === asked.subscription)!;
-    change(subscription, asked, at);
+    change(subscription, asked, at, place);
     const type = subscription.status === 'canceled' ? 'customer.subscription.deleted' : 'customer.subscription.updated';
     return [eventOf(place, type, subscription, at), ...invoices.map((invoice) => eventOf(place, invoice, invoiceOf(subscription), at))];
   };
@@ -143,7 +163,7 @@ export const ACTS: Record<string, (place: Place, asked: Control, at: number) => 
     const subscription = newSubscription(place, customer!, price!, metadata, at);
     return [eventOf(place, 'customer.subscription.created', subscription, at)];
   },
-  change: happen(({ items }, { price }) => Object.assign(items.data[0]!, { price: { id: price } })),
+  change: happen(({ items }, { price }, _, place) => Object.assign(items.data[0]!, { price: priceOf(place, price!) })),
   renew: happen(
     ({ items }, _, at) => Object.assign(items.data[0]!, { current_period_start: at, current_period_end: at + MONTH_SECONDS }),
     'invoice.paid',

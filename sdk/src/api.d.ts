@@ -2080,7 +2080,7 @@ export interface paths {
     put?: never;
     /**
      * Pay for a plan by card
-     * @description Send a person to `checkout_url`. An account that has a subscription is shown the change of that one. The pages that a person comes back to are on this service; without them it is the dashboard. The plan the account has is 409 `state_conflict`.
+     * @description For a person who signed in within the last 15 minutes; a key is 403. Send that person to `checkout_url`. The same plan asked for again answers the same open page, and another plan ends it. An account that has a subscription is shown the change of that one. The pages that a person comes back to are on this service; without them it is the dashboard. The plan the account has is 409 `state_conflict`.
      */
     post: operations['createBillingCheckout'];
     delete?: never;
@@ -2100,7 +2100,7 @@ export interface paths {
     put?: never;
     /**
      * Open the card portal
-     * @description Before the first purchase by card there is nothing to change: 409 `state_conflict`.
+     * @description For a person who signed in within the last 15 minutes; a key is 403. Before the first purchase by card there is nothing to change: 409 `state_conflict`.
      */
     post: operations['createBillingPortal'];
     delete?: never;

@@ -39,12 +39,28 @@ export class TestProcessor {
   readonly fault = (times: number, status = 500): Promise<unknown> => this.#ask('fault', { times, status });
   /** Idempotency keys, as after a day; and a customer, as where another account's key is used. */
   readonly forget = (customer?: string): Promise<unknown> => this.#ask('forget', { customer });
+  /** In some countries the processor offers no search. */
+  readonly refuseSearch = (): Promise<unknown> => this.#ask('without-search', {});
+  readonly #call = async (method: string, path: string, body?: Record<string, string>): Promise<Body> =>
+    (
+      await fetch(`${testEnv.TEST_OUTSIDE_URL}/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${this.#apiKey}` },
+        ...(body ? { body: new URLSearchParams(body) } : {}),
+      })
+    ).json();
+  /** The pages of a customer, newest first. */
+  readonly pages = async (customer: string): Promise<Body[]> => (await this.#call('GET', `/checkout/sessions?customer=${customer}`)).data;
+  readonly openPages = async (customer: string): Promise<Body[]> =>
+    (await this.pages(customer)).filter(({ status }: Body) => status === 'open');
+  readonly expire = (page: string): Promise<unknown> => this.#call('POST', `/checkout/sessions/${page}/expire`);
+  readonly subscriptions = async (customer: string): Promise<Body[]> =>
+    (await this.#call('GET', `/subscriptions?customer=${customer}`)).data;
+  /** A price that is found by its lookup key; answers its id. */
+  readonly newPrice = async (lookup_key: string): Promise<string> =>
+    (await this.#call('POST', '/prices', { lookup_key, product: 'prod_1', unit_amount: '5900', currency: 'usd' })).id;
   /** A customer is deleted in the processor's own dashboard. */
-  readonly deleteCustomer = (customer: string): Promise<unknown> =>
-    fetch(`${testEnv.TEST_OUTSIDE_URL}/v1/customers/${customer}`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${this.#apiKey}` },
-    });
+  readonly deleteCustomer = (customer: string): Promise<unknown> => this.#call('DELETE', `/customers/${customer}`);
   readonly sign = async (asked: { body: string; secret?: string; at?: number }): Promise<string> =>
     (await this.#ask('sign', asked)).signature;
 

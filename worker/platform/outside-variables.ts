@@ -17,9 +17,15 @@ const outside = (usual: string) =>
 const OUTSIDE = 'https URL, or http on this machine';
 const processorSecrets = z.string().regex(/^[\x21-\x2b\x2d-\x7e]{16,256}(,[\x21-\x2b\x2d-\x7e]{16,256})*$/);
 const priceOf = (plan: string) =>
-  variableOf(z.string().min(1).optional(), 'text', `id of the price of ${plan} there; \`npm run admin -- billing:setup\` makes it`, {
-    needed: { with: 'PROCESSOR_API_KEY' },
-  });
+  variableOf(
+    z
+      .string()
+      .regex(/^[^,\s]+(,[^,\s]+)*$/)
+      .optional(),
+    'one or more ids, comma-separated',
+    `prices of ${plan} there: the first is sold, and subscriptions of all have the plan. \`npm run admin -- billing:setup\` makes the first`,
+    { needed: { with: 'PROCESSOR_API_KEY' } },
+  );
 
 export const OUTSIDE_VARIABLES = {
   GOOGLE_CLIENT_ID: variableOf(z.string().min(1).optional(), 'text', 'of an OAuth client for the web at Google: sign-in with Google', {

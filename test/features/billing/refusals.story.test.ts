@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { testEnv } from '../../world/env.ts';
 import { withFaults } from '../../world/faults.ts';
 import { billing, TestProcessor } from '../../world/processor.ts';
+import { tokenSignedIn } from '../../world/session.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 describe('what the payment processor refuses', () => {
@@ -131,6 +132,21 @@ describe('what the payment processor refuses', () => {
     await stripe.forget();
     expect((await call('checkout', merchant, { body: { plan: 'starter' } })).status).toBe(200);
     expect((await made()).length - before).toBe(1);
+  });
+
+  it.each([
+    ['checkout', { plan: 'growth' }],
+    ['portal', {}],
+  ])('%s refuses keys before anything else, and a session whose person signed in 16 minutes ago', async (what, body) => {
+    const { userId, key, sandboxKey, token } = await subscribed();
+    const ask = (by: string, options: object) => w.call('POST', `/v1/billing/${what}/processor`, { key: by, ...options });
+    const refused = { status: 403, body: { code: 'invalid_authorization', meta: { reason: 'token_required' } } };
+    for (const by of [key, sandboxKey])
+      for (const wrong of [body, { plan: 'none' }, { success_url: 'https://evil.example/' }])
+        expect(await ask(by, { body: wrong, env: { ...w.env, PROCESSOR_API_KEY: '' } })).toMatchObject(refused);
+    const stale = await ask(await tokenSignedIn(w, userId, 16), { body });
+    expect(stale).toMatchObject({ status: 403, body: { meta: { reason: 'sign_in_required' } } });
+    expect((await ask(token, { body })).status).toBe(200);
   });
 
   it('as our key is told by the health of the service', async () => {

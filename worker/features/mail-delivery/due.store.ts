@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, lte, ne, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, isNotNull, lte, ne, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { LetterName } from '#letters/letter.ts';
@@ -28,7 +28,11 @@ export interface Ending extends AccountPlans {
 }
 
 const RUNNING: SubscriptionStatus[] = ['active', 'trialing'];
-const renews = and(inArray(billingCustomers.subscriptionStatus, RUNNING), eq(billingCustomers.cancelsAtPeriodEnd, false));
+const renews = and(
+  inArray(billingCustomers.subscriptionStatus, RUNNING),
+  eq(billingCustomers.cancelsAtPeriodEnd, false),
+  isNotNull(billingCustomers.subscriptionPlan),
+);
 const held = {
   id: accounts.id,
   plan: accounts.plan,
@@ -70,6 +74,7 @@ export const listEndingPeriods = (db: Db, { cancels, ...window }: DueWindow & { 
       and(
         inWindow(billingCustomers.currentPeriodEnd, window),
         eq(billingCustomers.cancelsAtPeriodEnd, cancels),
+        isNotNull(billingCustomers.subscriptionPlan),
         inArray(billingCustomers.subscriptionStatus, RUNNING),
         eq(accounts.status, 'active'),
         isUntold(cancels ? 'plan_due' : 'plan_renews', billingCustomers.currentPeriodEnd),

@@ -1,9 +1,11 @@
 import { MINUTE } from '#core/time.ts';
 import { listMissingPullers } from '#features/authorizations/pullers.store.ts';
+import { hasCustomersInWork, listCardTrouble } from '#features/billing/processor/store.ts';
 import { feePayerFunds, feePayersOf, isAlarming } from '#platform/chain/fee-payer.ts';
 import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
 import { type Ctx, hasX402, nodesOf } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
+import type { CardTrouble } from '#platform/db/tables/office/billing.ts';
 import { fullness, ofAll, readVitalSigns } from '#platform/db/vital-signs.ts';
 
 /** Something that a person has to see to. */
@@ -22,7 +24,7 @@ const NODE_PATIENCE_MS = 3_000;
 
 /** All that is wrong right now, as far as it can be seen. */
 export async function findTrouble(ctx: Ctx): Promise<Trouble[]> {
-  return (await Promise.all([lookAtFees(ctx), lookAtKeys(ctx), lookAtNodes(ctx), lookAtWork(ctx)])).flat();
+  return (await Promise.all([lookAtFees(ctx), lookAtKeys(ctx), lookAtCards(ctx), lookAtNodes(ctx), lookAtWork(ctx)])).flat();
 }
 
 async function lookAtKeys(ctx: Ctx): Promise<Trouble[]> {
@@ -30,6 +32,32 @@ async function lookAtKeys(ctx: Ctx): Promise<Trouble[]> {
   if (missing.length === 0) return [];
   const finding = `SUBSCRIPTION_KEYS lacks the key of ${missing.join(', ')}, which running subscriptions name: none of them is collected until it is put back.`;
   return [{ name: 'puller_missing', finding, patienceMs: 0 }];
+}
+
+const CARD_FINDINGS: Record<CardTrouble, (facts: { customers: number; customerId: string }) => string> = {
+  price_unknown: ({ customers, customerId }) =>
+    `${customers} customers of the payment processor have a subscription at a price that buys no plan, ${customerId} among them. Add the price to the PROCESSOR_PRICE_… of its plan.`,
+  subscribed_twice: ({ customers, customerId }) =>
+    `${customers} customers of the payment processor have more than one subscription, and are charged for each, ${customerId} among them. End and refund one there.`,
+};
+
+async function lookAtCards(ctx: Ctx): Promise<Trouble[]> {
+  const shards = shardsOf(ctx);
+  const [rows, inWork] = await Promise.all([
+    Promise.all(shards.map(({ db }) => listCardTrouble(db))),
+    Promise.all(shards.map(({ db }) => ctx.config.PROCESSOR_API_KEY === undefined && hasCustomersInWork(db))),
+  ]);
+  const found = rows.flat();
+  const names = [...new Set(found.map(({ trouble }) => trouble))];
+  const finding = 'PROCESSOR_API_KEY is missing, and customers of the payment processor have plans or wait to be deleted there.';
+  return [
+    ...names.map((name) => {
+      const same = found.filter(({ trouble }) => trouble === name);
+      const customers = same.reduce((sum, one) => sum + one.customers, 0);
+      return { name: `card_${name}`, finding: CARD_FINDINGS[name]({ customers, customerId: same[0]!.customerId }), patienceMs: 0 };
+    }),
+    ...(inWork.includes(true) ? [{ name: 'processor_missing', finding, patienceMs: 0 }] : []),
+  ];
 }
 
 async function lookAtFees(ctx: Ctx): Promise<Trouble[]> {

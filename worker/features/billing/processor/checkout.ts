@@ -6,8 +6,10 @@ import type { Ctx, Scope } from '#platform/context.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
 import { type PaidPlan, planAt } from '#rules/plans.ts';
 import { withCustomer } from './customer.ts';
+import { buySubscription, endPages, listPages, openOnePage, type ReturnUrls } from './pages.ts';
 import { findCustomer } from './store.ts';
 import { CustomerGone, fromProcessor, priceIdOf, requireProcessor } from './stripe.ts';
+import { isRunning } from './subscriptions.ts';
 import { syncAccount } from './sync.ts';
 
 const DASHBOARD = '/dashboard';
@@ -24,15 +26,13 @@ async function returnUrl(ctx: Scope, field: string, url: string | undefined): Pr
   throw new ApiError('validation_error', { problems: [{ loc: ['body', field], msg, type: 'foreign_url' }] });
 }
 
-const isRunning = ({ subscriptionStatus }: BillingCustomer): boolean => ['active', 'trialing', 'past_due'].includes(subscriptionStatus);
-
 const planHeld = (plan: PaidPlan, detail: string): ApiError =>
   new ApiError('state_conflict', { detail, meta: { reason: 'plan_held', plan } });
 
 /**
- * Where a person pays for a plan at the processor. An account that has a subscription is shown the change of that one, so that it never
- * pays for two. 409 state_conflict for the plan it has, and for that of its subscription, also under a higher one that was bought; 422
- * for a page of others, 503 billing_not_configured or temporarily_unavailable.
+ * Where a person pays for a plan at the processor. An account that has a subscription is shown the change of that one, and no more than one
+ * page to buy is open at a time, so that it never pays for two. 409 state_conflict for the plan it has, and for that of its subscription,
+ * also under a higher one that was bought; 422 for a page of others, 503 billing_not_configured or temporarily_unavailable.
  */
 export async function beginCheckout(
   ctx: Scope,
@@ -41,40 +41,22 @@ export async function beginCheckout(
   const account = await getAccount(ctx.db, ctx.merchantId);
   const urls = { success: await returnUrl(ctx, 'success_url', successUrl), cancel: await returnUrl(ctx, 'cancel_url', cancelUrl) };
   if (planAt(account, ctx.now) === plan) throw planHeld(plan, `This account has the ${plan} plan.`);
-  requireProcessor(ctx);
-  return withCustomer(ctx, account.id, (customer) => checkoutUrl(ctx, customer, plan, urls));
+  requireProcessor(ctx, 'sell');
+  return withCustomer(ctx, account.id, (customer) => openOnePage(ctx, () => checkoutUrl(ctx, customer, plan, urls)));
 }
 
 async function checkoutUrl(ctx: Scope, opened: BillingCustomer, plan: PaidPlan, urls: ReturnUrls): Promise<string> {
+  // Pages are read first: one that is paid in between shows as a subscription in what is read next.
+  const pages = await listPages(ctx, opened);
   // Whether there is a subscription is asked of the processor: its event may still be on its way.
   await syncAccount(ctx, opened.accountId, null);
   const customer = (await findCustomer(ctx.db, opened.accountId)) ?? opened;
-  const isSubscribed = isRunning(customer);
+  const isSubscribed = isRunning(customer.subscriptionStatus);
   if (isSubscribed && customer.subscriptionPlan === plan)
     throw planHeld(plan, `This account has a subscription of the ${plan} plan: its card and its end are changed in the portal.`);
-  const { url } = isSubscribed ? await changeSubscription(ctx, customer, plan, urls) : await buySubscription(ctx, customer, plan, urls);
-  return url!;
-}
-
-interface ReturnUrls {
-  success: string;
-  cancel: string;
-}
-
-function buySubscription(ctx: Scope, { accountId, customerId }: BillingCustomer, plan: PaidPlan, urls: ReturnUrls) {
-  const metadata = { account_id: accountId };
-  return fromProcessor(ctx, ({ checkout }) =>
-    checkout.sessions.create({
-      mode: 'subscription',
-      customer: customerId,
-      client_reference_id: accountId,
-      line_items: [{ price: priceIdOf(ctx.config, plan), quantity: 1 }],
-      metadata,
-      subscription_data: { metadata },
-      success_url: urls.success,
-      cancel_url: urls.cancel,
-    }),
-  );
+  if (!isSubscribed) return buySubscription(ctx, customer, pages, { price: priceIdOf(ctx.config, plan), urls });
+  await endPages(ctx, pages);
+  return (await changeSubscription(ctx, customer, plan, urls)).url;
 }
 
 /** The portal that the setup made: the processor's default is another one, which its dashboard makes, or none at all. */

@@ -1,3 +1,5 @@
+import type Stripe from 'stripe';
+import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
@@ -6,18 +8,26 @@ import { CustomerGone, fromProcessor } from './stripe.ts';
 
 /**
  * Makes an account a customer at the processor, and answers its name there. One that was made before, with its name lost, is found by
- * the account it names: the processor forgets an idempotency key after a day. Of two calls at once the key makes one customer.
+ * the account it names: the processor forgets an idempotency key after a day. Of two calls at once the key makes one customer. Where the processor offers no
+ * search (in some countries), one whose name was lost for longer than that is made a second time; the first has bought nothing.
  * `gone`: the customer that was deleted there, which a search may still show.
  */
 async function makeCustomer(ctx: Scope, accountId: AccountId, gone: string | null): Promise<string> {
-  const { id } = await fromProcessor(ctx, async ({ customers }) => {
-    const { data } = await customers.search({ query: `metadata['account_id']:'${accountId}'`, limit: 10 });
-    const found = data.find((customer) => customer.id !== gone);
-    const idempotencyKey = gone === null ? `customer-${accountId}` : `customer-${accountId}-after-${gone}`;
-    // Nothing that may change is said of it: the same key with other words would be refused.
-    return found ?? customers.create({ metadata: { account_id: accountId } }, { idempotencyKey });
-  });
+  const found = await searchCustomers(ctx, accountId);
+  const known = found.find(({ id }) => id !== gone);
+  if (known) return known.id;
+  const idempotencyKey = gone === null ? `customer-${accountId}` : `customer-${accountId}-after-${gone}`;
+  // Nothing that may change is said of it: the same key with other words would be refused.
+  const { id } = await fromProcessor(ctx, ({ customers }) => customers.create({ metadata: { account_id: accountId } }, { idempotencyKey }));
   return id;
+}
+
+async function searchCustomers(ctx: Scope, accountId: AccountId): Promise<Stripe.Customer[]> {
+  const query = `metadata['account_id']:'${accountId}'`;
+  return fromProcessor(ctx, async ({ customers }) => (await customers.search({ query, limit: 10 })).data).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'internal_error') return [];
+    throw error;
+  });
 }
 
 const newCustomer = (ctx: Scope, accountId: AccountId, customerId: string): BillingCustomer => ({
@@ -29,6 +39,9 @@ const newCustomer = (ctx: Scope, accountId: AccountId, customerId: string): Bill
   currentPeriodEnd: null,
   cancelsAtPeriodEnd: false,
   pastDueSince: {},
+  soldPlans: {},
+  trouble: null,
+  nextReadAt: null,
   erasingSince: null,
   createdAt: ctx.wallNow,
   updatedAt: ctx.wallNow,

@@ -1,8 +1,14 @@
-import { and, eq, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { type BillingCustomer, billingCustomers, type ProcessorEventRow, processorEvents } from '#platform/db/tables/office/billing.ts';
+import {
+  type BillingCustomer,
+  billingCustomers,
+  type CardTrouble,
+  type ProcessorEventRow,
+  processorEvents,
+} from '#platform/db/tables/office/billing.ts';
 
 export const findCustomer = (db: Db, accountId: AccountId): Promise<BillingCustomer | undefined> =>
   db.select().from(billingCustomers).where(eq(billingCustomers.accountId, accountId)).get();
@@ -60,3 +66,31 @@ export const postponeErasing = (db: Db, customerId: string, now: number): Promis
 
 export const deleteCustomer = (db: Db, customerId: string): Promise<unknown> =>
   db.delete(billingCustomers).where(eq(billingCustomers.customerId, customerId));
+
+/** Customers that the processor is to be read again for, the longest due first, after the last of the page before. */
+export const listDueReads = (db: Db, now: number, last: BillingCustomer | null, max: number): Promise<BillingCustomer[]> =>
+  db
+    .select()
+    .from(billingCustomers)
+    .where(
+      and(
+        lte(billingCustomers.nextReadAt, now),
+        isNull(billingCustomers.erasingSince),
+        last ? sql`(next_read_at, account_id) > (${last.nextReadAt}, ${last.accountId})` : undefined,
+      ),
+    )
+    .orderBy(asc(billingCustomers.nextReadAt), asc(billingCustomers.accountId))
+    .limit(max);
+
+export const postponeRead = (db: Db, accountId: AccountId, nextReadAt: number): Promise<unknown> =>
+  db.update(billingCustomers).set({ nextReadAt }).where(eq(billingCustomers.accountId, accountId));
+
+/** What a person has to see to at the processor: how many customers, and the name of one of them there. */
+export const listCardTrouble = (db: Db): Promise<{ trouble: CardTrouble; customers: number; customerId: string }[]> =>
+  db.all(sql`SELECT trouble, count(*) AS customers, min(customer_id) AS customerId FROM billing_customers
+    WHERE trouble IS NOT NULL GROUP BY trouble`);
+
+/** True where something of a customer is still to be read or deleted at the processor. */
+export const hasCustomersInWork = async (db: Db): Promise<boolean> =>
+  (await db.get(sql`SELECT 1 FROM (SELECT 1 FROM billing_customers WHERE next_read_at IS NOT NULL LIMIT 1)
+    UNION ALL SELECT 1 FROM (SELECT 1 FROM billing_customers WHERE erasing_since IS NOT NULL LIMIT 1) LIMIT 1`)) !== undefined;

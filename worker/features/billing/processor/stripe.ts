@@ -13,16 +13,27 @@ const SECRET_BYTES = 16;
 /** A signature is good for so long, before and after its own time. */
 const TOLERANCE_SECONDS = 300;
 
-/** 503 billing_not_configured, with what is missing. */
-export function requireProcessor({ config }: Ctx): void {
+/**
+ * 503 billing_not_configured, with what is missing. Selling needs all of it; what was sold is read with the key alone, so that a price that
+ * was taken out stops no renewal.
+ */
+export function requireProcessor({ config }: Ctx, purpose: 'read' | 'sell' = 'read'): void {
   const missing = missingForProcessor(config);
-  if (missing.length > 0) throw new ApiError('billing_not_configured', { meta: { missing } });
+  if (purpose === 'sell' ? missing.length > 0 : config.PROCESSOR_API_KEY === undefined)
+    throw new ApiError('billing_not_configured', { meta: { missing } });
 }
 
-export const priceIdOf = (config: Config, plan: PaidPlan): string => config[PRICE_NAMES[plan]]!;
-/** Which plan a price of the processor buys; null for one that is none of ours. */
-export const planOfPrice = (config: Config, priceId: string): PaidPlan | null =>
-  PAID_PLANS.find((plan) => priceIdOf(config, plan) === priceId) ?? null;
+const pricesOf = (config: Config, plan: PaidPlan): string[] => config[PRICE_NAMES[plan]]?.split(',') ?? [];
+
+/** The price that a plan is sold at. */
+export const priceIdOf = (config: Config, plan: PaidPlan): string => pricesOf(config, plan)[0]!;
+
+/**
+ * Which plan a price of the processor buys: by its id, which may be one that was sold before, or by the lookup key that the setup gave it.
+ * null: neither tells.
+ */
+export const planOfPrice = (config: Config, { id, lookup_key: key }: Pick<Stripe.Price, 'id' | 'lookup_key'>): PaidPlan | null =>
+  PAID_PLANS.find((plan) => pricesOf(config, plan).includes(id)) ?? PAID_PLANS.find((plan) => key?.startsWith(`svc_${plan}_`)) ?? null;
 
 /** The processor's own client, over fetch: loaded with the first call, because most deployments and invocations never need it. */
 export async function openProcessor(ctx: Ctx): Promise<Stripe> {
@@ -43,10 +54,20 @@ export async function openProcessor(ctx: Ctx): Promise<Stripe> {
 /** The processor knows no such customer: it was deleted there. */
 export class CustomerGone extends Error {}
 
+/** A rival was faster: what this call was made from is so no more. */
+export class Outrun extends Error {}
+
+/** As `fromProcessor`, for what is only read: whatever is refused of it, nothing has changed, and it may be asked for again. */
+export const readProcessor = <T>(ctx: Ctx, call: (processor: Stripe) => Promise<T>): Promise<T> =>
+  fromProcessor(ctx, call).catch((error: unknown) => {
+    throw error instanceof ApiError && error.code === 'internal_error' ? processorAway() : error;
+  });
+
 /**
  * What a call of the processor answers. 503 temporarily_unavailable where it does not answer or cannot now; 503 billing_not_configured
- * where it refuses our key, sells no such price or has no such portal. Throws CustomerGone where it has no such customer. Every other refusal is 500
- * internal_error: such a call is a fault of ours, which no repetition mends.
+ * where it refuses our key, sells no such price or has no such portal. Throws CustomerGone where it has no such customer, and Outrun where
+ * the same idempotency key was used for another call. Every other refusal is 500 internal_error: such a call is a fault of ours, which no
+ * repetition mends.
  */
 export async function fromProcessor<T>(ctx: Ctx, call: (processor: Stripe) => Promise<T>): Promise<T> {
   const processor = await openProcessor(ctx);
@@ -69,6 +90,7 @@ const unusable = (reason: 'key_refused' | 'price_unknown' | 'portal_unknown'): A
 function refusalOf(ctx: Ctx, error: Stripe.errors.StripeError): Error {
   const { statusCode, code, param } = error;
   if (code === 'resource_missing' && param === 'customer') return new CustomerGone();
+  if (error.type === 'StripeIdempotencyError') return new Outrun();
   ctx.note(`processor: ${storyOf(error)}`);
   if (statusCode === 401 || statusCode === 403) return unusable('key_refused');
   // One that is not sold any more is refused with other codes.
@@ -105,7 +127,7 @@ export async function verifyEvent(ctx: Ctx, raw: Uint8Array, signature: string |
   requireProcessor(ctx);
   const { default: Client } = await import('stripe');
   const crypto = Client.createSubtleCryptoProvider();
-  for (const secret of secretRing(ctx.config.PROCESSOR_WEBHOOK_SECRETS!, SECRET_BYTES)) {
+  for (const secret of secretRing(ctx.config.PROCESSOR_WEBHOOK_SECRETS ?? '', SECRET_BYTES)) {
     try {
       const { webhooks } = await openProcessor(ctx);
       const event: unknown = await webhooks.constructEventAsync(raw, signature ?? '', secret, TOLERANCE_SECONDS, crypto, ctx.wallNow);

@@ -1,4 +1,4 @@
-import { DAY } from '#core/time.ts';
+import { DAY, HOUR } from '#core/time.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
 import { type HeldPlan, type PaidPlan, planRank, type SubscriptionStatus } from '#rules/plans.ts';
 
@@ -17,7 +17,8 @@ export interface ShownSubscription {
   id: string;
   /** In the processor's words. */
   status: string;
-  /** Of its price; null for a price that is none of ours. */
+  priceId: string;
+  /** Of its price; null for a price of which nothing tells what it buys. */
   plan: PaidPlan | null;
   /** Of its item. */
   periodStart: number;
@@ -49,51 +50,85 @@ export const unpaidThrough = (pastDueSince: Record<string, number>, subscription
   pastDueSince[subscriptionId] === undefined ? undefined : pastDueSince[subscriptionId] + PATIENCE_MS;
 
 /** What one subscription gives; null where it gives nothing. */
-function heldBy(subscription: ShownSubscription, pastDueSince: Record<string, number>): HeldPlan | null {
-  const { id, status, plan, periodEnd, cancelsAtPeriodEnd } = subscription;
+function heldBy(
+  { id, status, periodEnd, cancelsAtPeriodEnd }: ShownSubscription,
+  plan: PaidPlan | null,
+  pastDueSince: Since,
+): HeldPlan | null {
   if (plan === null) return null;
   if (status === 'past_due') return { plan, planThrough: unpaidThrough(pastDueSince, id)! };
   if (status !== 'active' && status !== 'trialing') return null;
   return { plan, planThrough: cancelsAtPeriodEnd ? periodEnd : periodEnd + PATIENCE_MS };
 }
 
-type Standing = Pick<
-  BillingCustomer,
-  'subscriptionId' | 'subscriptionStatus' | 'subscriptionPlan' | 'currentPeriodEnd' | 'cancelsAtPeriodEnd' | 'pastDueSince'
->;
+type Since = Record<string, number>;
+type Standing = Omit<BillingCustomer, 'accountId' | 'customerId' | 'erasingSince' | 'createdAt' | 'updatedAt' | 'version'>;
+export type KnownStanding = Pick<Standing, 'pastDueSince' | 'soldPlans'>;
+
+const RUNNING: SubscriptionStatus[] = ['active', 'trialing', 'past_due'];
+
+/** True while a subscription is charged, or will be again: no second one may be sold beside it. */
+export const isRunning = (status: SubscriptionStatus): boolean => RUNNING.includes(status);
+
+/** The processor is read again so long before a plan ends. */
+const READ_BEFORE_MS = DAY;
+
+/** When the processor is read again, though no event came: near the end of a plan by the hour, and by the day once that is past. */
+function nextReadAt(ends: number[], now: number): number {
+  const end = Math.min(...ends);
+  return end <= now ? now + DAY : Math.max(now + HOUR, end - READ_BEFORE_MS);
+}
 
 /**
  * What the subscriptions of a customer amount to: the plans that each of them gives, and the one that is shown, which is the highest that
- * runs, else the newest. Three days of being past due count from the first event that showed it, in this period. Pure.
+ * runs, else the newest. Three days of being past due count from the first event that showed it, in this period. One whose price tells no
+ * plan any more keeps the plan that it was sold with. Pure.
  */
 export function foldSubscriptions(
   subscriptions: readonly ShownSubscription[],
-  known: Record<string, number>,
+  known: KnownStanding,
   { now, sign }: { now: number; sign: PastDueSign | null },
 ): Standing & { processorPlans: HeldPlan[] } {
   const sinceOf = ({ id, periodStart }: ShownSubscription): number => {
     const told = sign?.subscriptionId === id ? sign.at : now;
-    return Math.max(periodStart, Math.min(known[id] ?? now, told));
+    return Math.max(periodStart, Math.min(known.pastDueSince[id] ?? now, told));
   };
   const unpaid = subscriptions.filter(({ status }) => status === 'past_due');
   const pastDueSince = Object.fromEntries(unpaid.map((subscription) => [subscription.id, sinceOf(subscription)]));
-  const held = subscriptions.map((subscription) => ({ subscription, held: heldBy(subscription, pastDueSince) }));
-  const isRunning = (one: HeldPlan | null) => one !== null && (one.planThrough ?? 0) > now;
-  const weightOf = ({ held: one, subscription }: (typeof held)[number]) => [
-    isRunning(one) ? planRank(one!.plan) : 0,
-    statusOf(subscription) === 'none' || subscription.plan === null ? 0 : 1,
-    subscription.createdAt,
+  const each = subscriptions.map((subscription) => {
+    const sold = known.soldPlans[subscription.id];
+    const plan = subscription.plan ?? sold?.plan ?? null;
+    const isKnown = subscription.plan !== null || sold?.priceId === subscription.priceId;
+    return { ...subscription, plan, isKnown, held: heldBy(subscription, plan, pastDueSince), standing: statusOf(subscription) };
+  });
+  const running = each.filter(({ standing }) => isRunning(standing));
+  const isHeld = (held: HeldPlan | null) => held !== null && (held.planThrough ?? 0) > now;
+  const weightOf = ({ held, standing, createdAt }: (typeof each)[number]) => [
+    isHeld(held) ? planRank(held!.plan) : 0,
+    standing === 'none' ? 0 : isRunning(standing) ? 2 : 1,
+    createdAt,
   ];
-  const [shown] = held.toSorted((a, b) => compare(weightOf(b), weightOf(a))).map(({ subscription }) => subscription);
-  const isOurs = shown !== undefined && shown.plan !== null;
+  const [shown] = each.toSorted((a, b) => compare(weightOf(b), weightOf(a)));
+  const isShown = shown !== undefined && shown.standing !== 'none';
+  const sold = running.flatMap(({ id, priceId, plan, isKnown }) => (isKnown ? [[id, { priceId, plan: plan! }] as const] : []));
+  const kept = running.flatMap(({ id, isKnown }) => (isKnown || !known.soldPlans[id] ? [] : [[id, known.soldPlans[id]] as const]));
   return {
-    processorPlans: held.flatMap(({ held: one }) => (isRunning(one) ? [one!] : [])),
-    subscriptionId: isOurs ? shown.id : null,
-    subscriptionStatus: isOurs ? statusOf(shown) : 'none',
-    subscriptionPlan: isOurs ? shown.plan : null,
-    currentPeriodEnd: isOurs ? shown.periodEnd : null,
-    cancelsAtPeriodEnd: isOurs && shown.cancelsAtPeriodEnd,
+    processorPlans: each.flatMap(({ held }) => (isHeld(held) ? [held!] : [])),
+    subscriptionId: isShown ? shown.id : null,
+    subscriptionStatus: isShown ? shown.standing : 'none',
+    subscriptionPlan: isShown ? shown.plan : null,
+    currentPeriodEnd: isShown ? shown.periodEnd : null,
+    cancelsAtPeriodEnd: isShown && shown.cancelsAtPeriodEnd,
     pastDueSince,
+    soldPlans: Object.fromEntries([...sold, ...kept]),
+    trouble: running.some(({ isKnown }) => !isKnown) ? 'price_unknown' : running.length > 1 ? 'subscribed_twice' : null,
+    nextReadAt:
+      running.length === 0
+        ? null
+        : nextReadAt(
+            running.map(({ held, periodEnd }) => held?.planThrough ?? periodEnd),
+            now,
+          ),
   };
 }
 

@@ -1,17 +1,17 @@
 import type Stripe from 'stripe';
 import { canonicalJson } from '#core/encoding.ts';
-import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
-import { SECOND } from '#core/time.ts';
+import { HOUR, SECOND } from '#core/time.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
 import { planEndingLetter } from '#features/mail-delivery/due-plans.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import type { Write } from '#platform/db/commit.ts';
+import { forEach, type Write } from '#platform/db/commit.ts';
 import { findAnywhere, homeOf } from '#platform/db/directory.ts';
+import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
-import { findByCustomerId, findCustomer, insertProcessorEvent, isTakenIn, updateCustomer } from './store.ts';
-import { CustomerGone, fromProcessor, planOfPrice, processorAway } from './stripe.ts';
+import { findByCustomerId, findCustomer, insertProcessorEvent, isTakenIn, listDueReads, postponeRead, updateCustomer } from './store.ts';
+import { CustomerGone, planOfPrice, readProcessor } from './stripe.ts';
 import { foldSubscriptions, HANDLED_EVENTS, type PastDueSign, type ShownSubscription, unpaidThrough } from './subscriptions.ts';
 
 /** What is read of a customer, newest first: more subscriptions than this have long ended. */
@@ -19,24 +19,24 @@ const SUBSCRIPTIONS_MAX = 100;
 
 /** The subscriptions of a customer as they are now. One that says it is of another account is none of this one's. */
 async function listSubscriptions(ctx: Ctx, { customerId, accountId }: BillingCustomer): Promise<ShownSubscription[]> {
-  const { data } = await fromProcessor(ctx, ({ subscriptions }) =>
+  const { data } = await readProcessor(ctx, ({ subscriptions }) =>
     subscriptions.list({ customer: customerId, status: 'all', limit: SUBSCRIPTIONS_MAX }),
   ).catch((error: unknown) => {
     // Deleted there, and its subscriptions with it.
     if (error instanceof CustomerGone) return { data: [] };
-    // Whatever it refuses of a plain look, the plan stays as it is and the event comes again.
-    throw error instanceof ApiError && error.code === 'internal_error' ? processorAway() : error;
+    throw error;
   });
   return data.filter(({ metadata }) => (metadata.account_id ?? accountId) === accountId).map((shown) => toShown(ctx, shown));
 }
 
 function toShown({ config }: Ctx, { id, status, items, created, cancel_at_period_end, cancel_at }: Stripe.Subscription): ShownSubscription {
-  const item = items.data.find(({ price }) => planOfPrice(config, price.id) !== null);
+  const item = items.data.find(({ price }) => planOfPrice(config, price) !== null) ?? items.data[0];
   const periodEnd = (item?.current_period_end ?? 0) * SECOND;
   return {
     id,
     status,
-    plan: item ? planOfPrice(config, item.price.id) : null,
+    priceId: item?.price.id ?? '',
+    plan: item ? planOfPrice(config, item.price) : null,
     periodStart: (item?.current_period_start ?? 0) * SECOND,
     periodEnd,
     cancelsAtPeriodEnd: cancel_at_period_end || (cancel_at !== null && cancel_at * SECOND <= periodEnd),
@@ -67,7 +67,7 @@ export async function syncAccount(ctx: Shard, accountId: AccountId, event: SyncE
       return null;
     }
     const subscriptions = await listSubscriptions(ctx, customer);
-    const folded = foldSubscriptions(subscriptions, customer.pastDueSince, { now: ctx.wallNow, sign: event?.sign ?? null });
+    const folded = foldSubscriptions(subscriptions, customer, { now: ctx.wallNow, sign: event?.sign ?? null });
     const { processorPlans, ...standing } = folded;
     const isChanged = account.status !== 'deleted' && canonicalJson(processorPlans) !== canonicalJson(account.processorPlans);
     if (event === null && !isChanged && canonicalJson({ ...customer, ...standing }) === canonicalJson(customer)) return null;
@@ -86,6 +86,28 @@ export async function syncAccount(ctx: Shard, accountId: AccountId, event: SyncE
     };
   });
   return isNew;
+}
+
+const READS = { pageMax: 20, pagesMax: 10 };
+
+/**
+ * Reads the processor again for plans that end within a day, so that a renewal counts though no event of it came. A customer that could not
+ * be read is due again within the hour, behind all others.
+ */
+export async function sweepCardPlans(ctx: Shard): Promise<Swept> {
+  if (ctx.config.PROCESSOR_API_KEY === undefined) return { taken: 0, isFinished: true };
+  const read = async ({ accountId }: BillingCustomer) => {
+    await syncAccount(ctx, accountId, null).catch(async (error: unknown) => {
+      await postponeRead(ctx.db, accountId, ctx.wallNow + HOUR);
+      throw error;
+    });
+  };
+  return sweepPages<BillingCustomer>(
+    ctx,
+    READS,
+    (last) => listDueReads(ctx.db, ctx.wallNow, last, READS.pageMax),
+    (due) => forEach(ctx, due, read),
+  );
 }
 
 /** A card that could not be charged is told when it shows: what is left of the plan is less than the notice of other ends. */
