@@ -65,7 +65,7 @@ export const ERRORS = {
   ),
   unsupported_media_type: entry(415, 'Send the body as application/json.'),
   validation_error: entry(422, 'The request is not valid.'),
-  unknown_field: entry(422, 'The body has a field that this route does not know. Check its spelling.'),
+  unknown_field: entry(422, 'The body or the query has a field that this route does not know. Check its spelling.'),
   no_change: entry(422, 'Nothing would change.'),
   password_too_short: entry(422, 'A password has 8 to 128 characters.'),
   invalid_permissions: entry(422, 'Permissions are a non-empty list of read, execute and admin.'),

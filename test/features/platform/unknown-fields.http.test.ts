@@ -170,3 +170,72 @@ describe('a field that a route does not know', () => {
     expect([status, body.metadata]).toEqual([201, { payoutWallet: 'x' }]);
   });
 });
+
+/** What a provider calls, and what a browser is sent to, may have parameters of theirs. */
+const OPEN_QUERIES = [
+  'POST /v1/products/webhook/rpc',
+  'POST /v1/billing/webhooks/processor',
+  'POST /v1/integrations/mail/webhooks/{provider}',
+  'GET /v1/auth/oauth/{provider}/callback',
+];
+const answersJson = ({ path, contentType, status, documented }: Route) =>
+  path.startsWith('/v1/') && documented && status !== 302 && (contentType === null || contentType === 'application/json');
+const closedQueries = builtRoutes.filter((route) => answersJson(route) && !OPEN_QUERIES.includes(nameOf(route)));
+
+describe('a query parameter that a route does not know', () => {
+  const w = new World();
+  let owner: Merchant;
+  beforeAll(async () => {
+    owner = await w.merchant();
+  });
+  const send = (route: Route, query: string) => {
+    const key = route.path.startsWith('/v1/testing/')
+      ? owner.sandboxKey
+      : ['person', 'session'].includes(route.auth)
+        ? owner.token
+        : ['merchant', 'key', 'viewer', 'activator'].includes(route.auth)
+          ? owner.key
+          : null;
+    const headers = {
+      'CF-Connecting-IP': strangerAddress(),
+      ...(route.idempotent ? { 'Idempotency-Key': crypto.randomUUID() } : {}),
+      ...(route.auth === 'connector_secret' ? { 'X-Svc-Connector-Secret': CONNECTOR_SECRETS.telegram[0]! } : {}),
+    };
+    const params: Record<string, string> = { rail_id: 'solana_usdc', provider: route.path.includes('/oauth/') ? 'google' : 'telegram' };
+    return w.call(route.method, `${fill(route.path, params)}?${query}`, { key, headers });
+  };
+
+  it.each(closedQueries.map((route) => [nameOf(route), route] as const))('%s refuses one before it looks anything up', async (_, route) => {
+    const { status, body } = await send(route, 'qzxj=1');
+    expect([status, body.code]).toEqual([422, 'unknown_field']);
+    expect(body.detail).toEqual([expect.objectContaining({ loc: ['query', 'qzxj'], type: 'unknown_field' })]);
+  });
+
+  it('names the nearest known parameter', async () => {
+    const { body } = await w.call('GET', '/v1/payments?statsu=CONFIRMED&per_page=500', { key: owner.key });
+    expect(body.code).toBe('validation_error');
+    expect(body.detail).toContainEqual(expect.objectContaining({ loc: ['query', 'statsu'], ctx: { nearest: 'status' } }));
+    expect(body.detail).toContainEqual(expect.objectContaining({ loc: ['query', 'per_page'] }));
+  });
+
+  it('leaves a write undone', async () => {
+    const body = { name: 'never made', price: { asset: 'USDC', amount: '5' } };
+    expect((await w.call('POST', '/v1/products?nmae=1', { key: owner.key, body })).status).toBe(422);
+    expect((await w.call('GET', '/v1/products', { key: owner.key })).body.total).toBe(0);
+  });
+
+  it('never counts the mode as one', async () => {
+    for (const path of ['/v1/auth/oauth/providers', '/v1/account/me'])
+      expect((await w.call('GET', `${path}?mode=live`, { key: owner.key })).status).toBe(200);
+  });
+
+  it.each(OPEN_QUERIES)('%s lets one pass', async (name) => {
+    const route = builtRoutes.find((one) => nameOf(one) === name)!;
+    expect((await send(route, 'qzxj=1')).body?.code).not.toBe('unknown_field');
+  });
+
+  it('lets one pass on pages, files and what lies outside /v1', async () => {
+    for (const path of ['/health?qzxj=1', '/?utm_source=x', '/.well-known/svc-receipt-keys.json?qzxj=1', '/v1/openapi.json?v=2'])
+      expect([path, (await w.call('GET', path)).status]).toEqual([path, 200]);
+  });
+});

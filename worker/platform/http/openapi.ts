@@ -1,6 +1,6 @@
-import { type Hook, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
+import { OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import { ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
+import { type ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
 import type { Id } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
@@ -8,7 +8,7 @@ import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';
 import { readBody } from './bodies/read-body.ts';
-import { type UnknownField, unknownFields } from './bodies/unknown-fields.ts';
+import { hasClosedQuery, refuseInvalid } from './refuse-invalid.ts';
 
 /** `used` is absent where the caller was not admitted, and where what became of the use is not known. */
 interface Told {
@@ -61,17 +61,19 @@ export interface ViewerEnv extends AppEnv {
 }
 
 /**
- * A router whose every validation failure ends as our 422. A field that the route's body does not know is one of them, so that a
- * misspelt one is never taken for one left out.
+ * A router whose every validation failure ends as our 422. A field that the route's body does not know is one of them, and so is a query
+ * parameter, so that a misspelt one is never taken for one left out.
  */
 export function router() {
   const app = new OpenAPIHono<AppEnv>();
   const { openapi } = app;
-  const declare = ({ middleware = [], ...route }: AnyRoute, handler: never) => {
+  const declare = ({ middleware = [], ...declared }: AnyRoute, handler: never) => {
+    const route = hasClosedQuery(declared) ? withClosedQuery(declared) : declared;
     const { body } = route.request ?? {};
     const reader = readBody({ isOptional: body !== undefined && !body.required });
     const guards = Array.isArray(middleware) ? middleware : [middleware];
-    return openapi({ ...route, middleware: [...guards, reader] }, handler, refuseInvalid(body?.content['application/json'].schema));
+    const schemas = { json: body?.content['application/json'].schema, query: route === declared ? undefined : route.request?.query };
+    return openapi({ ...route, middleware: [...guards, reader] }, handler, refuseInvalid(schemas));
   };
   return Object.assign(app, { openapi: declare as unknown as typeof openapi });
 }
@@ -81,28 +83,12 @@ type AnyRoute = Omit<RouteConfig, 'request'> & {
   request?: Omit<NonNullable<RouteConfig['request']>, 'body'> & Partial<JsonBody>;
 };
 
-const refuseInvalid =
-  (bodySchema?: z.ZodType): Hook<unknown, AppEnv, string, undefined> =>
-  (result, c) => {
-    const isBody = result.target === 'json';
-    const source = isBody ? 'body' : result.target === 'param' ? 'path' : result.target;
-    const unknown = isBody && bodySchema ? unknownFields(bodySchema, c.var.body) : [];
-    const problems = [...(result.success ? [] : result.error.issues.map(problemOf)), ...unknown.map(unknownProblem)];
-    if (problems.length === 0) return undefined;
-    const code = unknown.length === problems.length ? 'unknown_field' : 'validation_error';
-    throw new ApiError(code, { problems: problems.map(({ loc, ...problem }) => ({ loc: [source, ...loc], ...problem })) });
-  };
-
-const problemOf = (issue: z.core.$ZodIssue): ValidationProblem => ({
-  loc: issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
-  msg: issue.message,
-  type: 'params' in issue && typeof issue.params?.type === 'string' ? issue.params.type : issue.code,
+/** Every route under /v1 that answers JSON or nothing refuses unknown query parameters, and says so in the document. */
+const withClosedQuery = ({ request, responses, ...route }: AnyRoute): AnyRoute => ({
+  ...route,
+  request: { ...request, query: request?.query ?? z.object({}) },
+  responses: { ...responses, 422: failureResponse([...codesOf(responses[422]), 'unknown_field']) },
 });
-
-function unknownProblem({ path, nearest }: UnknownField): ValidationProblem {
-  const msg = nearest === undefined ? 'There is no such field here.' : `There is no such field here. Did you mean ${nearest}?`;
-  return { loc: path, msg, type: 'unknown_field', ctx: nearest === undefined ? {} : { nearest } };
-}
 
 interface JsonBody<S extends z.ZodType = z.ZodType, R extends boolean = boolean> {
   body: { required: R; content: { 'application/json': { schema: S } } };
@@ -156,6 +142,14 @@ export function errors(...failures: Failure[]) {
   return Object.fromEntries(Object.entries(byStatus).map(([status, codes]) => [status, failureResponse(codes)]));
 }
 
+/** The codes that a response of `errors` lists. */
+const codesOf = (response: RouteConfig['responses'][string] | undefined): ErrorCode[] =>
+  Object.keys(
+    response && 'content' in response
+      ? ((response.content?.['application/json'] as { examples?: object } | undefined)?.examples ?? {})
+      : {},
+  ).filter((code) => code !== 'unknown_field') as ErrorCode[];
+
 function failureResponse(codes: ErrorCode[]) {
   const listed = codes.filter(isListed).length;
   const both = z.union([HTTPValidationError, ErrorBody]);
@@ -169,7 +163,7 @@ const LISTED = {
   validation_error: { loc: ['body', 'name'], msg: 'Invalid input: expected string', type: 'invalid_type' },
   unknown_field: {
     loc: ['body', 'payoutWallet'],
-    msg: 'There is no such field here. Did you mean payout_wallet?',
+    msg: 'This field is unknown. Did you mean payout_wallet?',
     type: 'unknown_field',
     ctx: { nearest: 'payout_wallet' },
   },
