@@ -21,6 +21,8 @@ export const COUNTED_ROWS_MAX = 10_000;
 export const IDEMPOTENCY_KEY = { min: 8, max: 255 };
 /** Characters of the name a merchant gives to a product or a customer. */
 export const OWN_NAME_MAX = 180;
+/** Keys of an object's metadata, and characters of a key and of a value. */
+export const METADATA = { keysMax: 50, keyMax: 40, valueMax: 500 };
 /** Kilobytes of a body; the longer ones are manifests and what providers send. */
 export const BODY_KB = { usual: 64, long: 1024 };
 

@@ -1,4 +1,4 @@
-import { BODY_KB, COUNTED_ROWS_MAX, IDEMPOTENCY_KEY, LIFE, OPEN_SESSIONS_MAX, OWN_NAME_MAX, PER_PAGE, TIMELINE } from '#core/limits.ts';
+import { BODY_KB, COUNTED_ROWS_MAX, IDEMPOTENCY_KEY, LIFE, METADATA, OPEN_SESSIONS_MAX, OWN_NAME_MAX, PER_PAGE, TIMELINE } from '#core/limits.ts';
 import { parseAmount } from '#core/money.ts';
 import { activationPath } from '#features/agent-setup/next-actions.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
@@ -146,6 +146,7 @@ export const publishedLimits = () => ({
   counted_rows: COUNTED_ROWS_MAX,
   idempotency_key_characters: IDEMPOTENCY_KEY,
   own_name_characters: OWN_NAME_MAX,
+  metadata: { keys: METADATA.keysMax, key_characters: METADATA.keyMax, value_characters: METADATA.valueMax },
   body_kilobytes: BODY_KB,
   lifetimes: {
     payment_session_minutes: LIFE.paymentSessionMinutes,

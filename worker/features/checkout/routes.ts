@@ -2,7 +2,6 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
 import type { IdentitySessionId, PaymentId, PaymentSessionId } from '#core/ids.ts';
 import { ASSETS } from '#core/money.ts';
-import { CustomerRef } from '#features/entitlements/resource.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import type { IdentityRequirement } from '#features/payments/required-identity.ts';
 import { missingIdentity } from '#features/payments/required-identity.ts';
@@ -15,6 +14,7 @@ import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
 import type { Keep } from '#platform/db/once.ts';
+import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { ICON_PATH } from '#platform/http/icon.ts';
 import {
@@ -64,7 +64,7 @@ const ConnectRequest = z
     asset: z.enum(ASSETS).optional(),
     wallet_address: z.string().max(64).optional().openapi({ description: 'With it comes a transaction, ready to sign.' }),
     email: z.email().max(254).optional(),
-    customer_ref: CustomerRef.optional().openapi({
+    customer_ref: OwnName.optional().openapi({
       description:
         "The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known " +
         'membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`.',

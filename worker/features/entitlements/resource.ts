@@ -1,17 +1,16 @@
 import { z } from '@hono/zod-openapi';
 import { base58Bytes } from '#core/encoding.ts';
-import { OWN_NAME_MAX } from '#core/limits.ts';
 import { iso, isoOrNull } from '#core/time.ts';
+import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { orNull, Timestamp } from '#platform/http/openapi.ts';
 import type { Customer, EntitlementSnapshot } from '#rules/balance.ts';
 
 /** Any address can be a customer, programs' among them; only its form is checked. */
 const WalletAddress = z.string().refine((text) => base58Bytes(text, 32) !== null, 'Not a Solana address');
-export const CustomerRef = z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${OWN_NAME_MAX}}$`), `1 to ${OWN_NAME_MAX} visible characters`);
 
 /** Who an entitlement belongs to: exactly one of the two. */
 export const CustomerBody = z
-  .object({ wallet_address: WalletAddress.optional(), customer_ref: CustomerRef.optional() })
+  .object({ wallet_address: WalletAddress.optional(), customer_ref: OwnName.optional() })
   .refine((customer) => (customer.wallet_address === undefined) !== (customer.customer_ref === undefined), {
     message: 'Name exactly one of wallet_address and customer_ref',
   })

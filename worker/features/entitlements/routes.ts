@@ -1,11 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
 import type { EntitlementId } from '#core/ids.ts';
-import { LIFE, OWN_NAME_MAX } from '#core/limits.ts';
+import { LIFE } from '#core/limits.ts';
 import { isoOrNull } from '#core/time.ts';
 import { getProduct } from '#features/products/product.ts';
 import { productIdOf, productRef } from '#features/products/product-ref.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { idOf, idParam, jsonBody, ModeQuery, ok, orNull, PageQuery, pageOf, router, Timestamp } from '#platform/http/openapi.ts';
@@ -76,7 +77,7 @@ const list = createRoute({
         ...ModeQuery,
         ...productRef,
         wallet_address: z.string().max(64).optional(),
-        customer_ref: z.string().max(OWN_NAME_MAX).optional(),
+        customer_ref: OwnName.optional(),
         status: z.enum(['active', 'exhausted', 'expired', 'revoked']).optional(),
       })
       .refine(({ wallet_address: wallet, customer_ref: ref }) => wallet === undefined || ref === undefined, {

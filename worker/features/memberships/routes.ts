@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import type { PaymentId, ProductId } from '#core/ids.ts';
-import { OWN_NAME_MAX } from '#core/limits.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { idOf, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { MembershipBody, toMembershipResource } from './resource.ts';
@@ -32,7 +32,7 @@ const lookup = createRoute({
   request: {
     query: z.object({
       wallet_address: z.string().max(64).optional(),
-      customer_ref: z.string().max(OWN_NAME_MAX).optional(),
+      customer_ref: OwnName.optional(),
       email: z.string().max(254).optional(),
       payment_id: idOf<PaymentId>().optional(),
       product_id: idOf<ProductId>().optional(),

@@ -1,13 +1,12 @@
-import { z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
 import type { ProductId } from '#core/ids.ts';
-import { OWN_NAME_MAX } from '#core/limits.ts';
 import type { Scope } from '#platform/context.ts';
+import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idOf } from '#platform/http/openapi.ts';
 import { findByExternalId } from './product.ts';
 
 /** How a body names a product: by our id, or by the merchant's. */
-export const productRef = { product_id: idOf<ProductId>().optional(), external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional() };
+export const productRef = { product_id: idOf<ProductId>().optional(), external_product_id: OwnName.optional() };
 export interface ProductRef {
   product_id?: ProductId;
   external_product_id?: string;

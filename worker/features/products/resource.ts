@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import type { AppId } from '#core/ids.ts';
-import { OWN_NAME_MAX } from '#core/limits.ts';
 import { ASSETS, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
+import { Metadata, MetadataPatch, OwnName } from '#platform/http/bodies/own-fields.ts';
 import { given, idOf, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS, RENEWAL_MODES } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, allowedRailsOf, firstRailOf, SELLING_RAILS } from '#rules/product-rails.ts';
@@ -24,14 +24,12 @@ export const slugParam = z.object({
 });
 const wholeNumber = (min: number, max: number) => z.number().int().min(min).max(max);
 
-export const Metadata = z.record(z.string().min(1).max(64), z.string().max(500));
-
 /** What a product can be sold over today. */
 const SellingRail = z.enum(SELLING_RAILS);
 
 /** What may be changed later. The slug is not among them: links to a checkout keep working. */
 const terms = {
-  external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional(),
+  external_product_id: OwnName.optional(),
   description: z.string().max(5000).optional(),
   // Checked in the verb: an unsupported type has a code of its own.
   product_type: z.string().optional().openapi({ enum: PRODUCT_TYPES, default: 'api' }),
@@ -95,6 +93,7 @@ export const UpdateProductRequest = z
     payout_wallet: orNull(terms.payout_wallet).optional(),
     description: orNull(terms.description).optional(),
     unit_name: orNull(terms.unit_name).optional(),
+    metadata: MetadataPatch.optional(),
     session_seconds: orNull(terms.session_seconds).optional(),
     success_url: orNull(terms.success_url).optional(),
     cancel_url: orNull(terms.cancel_url).optional(),

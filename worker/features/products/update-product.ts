@@ -7,6 +7,7 @@ import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
+import { hasRoom, mergeMetadata, TOO_MANY_KEYS } from '#platform/http/bodies/own-fields.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
 import { SELLING_RAILS, suits } from '#rules/product-rails.ts';
@@ -96,6 +97,12 @@ const isContended = (error: unknown): boolean => error instanceof ApiError && er
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null && canonicalJson(a) === canonicalJson(b));
 
+/** Throws 422 if the metadata would have too many keys after the change. */
+function requireRoom(metadata: Product['metadata']): Product['metadata'] {
+  if (hasRoom(metadata)) return metadata;
+  throw new ApiError('validation_error', { problems: [{ loc: ['body', 'metadata'], msg: TOO_MANY_KEYS, type: 'too_big' }] });
+}
+
 /** The columns a request names; what it leaves out is not there. */
 function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product): Partial<Product> {
   const price = input.price && requirePrice(input.price);
@@ -120,7 +127,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
     sessionSeconds: input.session_seconds,
     successUrl: input.success_url,
     cancelUrl: input.cancel_url,
-    metadata: input.metadata,
+    metadata: input.metadata && requireRoom(mergeMetadata(product.metadata, input.metadata)),
     liveModeConfirmed: input.live_mode_confirmed,
     trustedCustomerRef: input.trusted_customer_ref,
   };

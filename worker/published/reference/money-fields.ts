@@ -65,7 +65,7 @@ export const MONEY_FIELDS: Readonly<Record<string, string>> = {
   trusted_customer_ref: 'True: a `customer_ref` counts only from your own server, never from the public checkout.',
   live_mode_confirmed: 'Your word that this may be sold for real money over rails that ask for it. Plain checkout does not.',
   checkout_url: 'The page to send buyers to.',
-  metadata: 'Texts of your own, kept with it and shown to no buyer.',
+  metadata: 'Texts of your own, shown to no buyer: up to 50 keys of 40 characters, values of 500. A change merges; null removes a key.',
   merchant: 'Who sells.',
   domain: 'A host of yours in lower case, such as `shop.example.com`: without `https://`, a port or a path.',
   brand_name: 'The name the seller shows on the page.',

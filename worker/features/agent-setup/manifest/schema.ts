@@ -6,14 +6,15 @@
 
 import { z } from '@hono/zod-openapi';
 import { OWN_NAME_MAX } from '#core/limits.ts';
+import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
 const Amount = z.object({ asset: z.string().max(16), amount: z.string().max(64) });
 const Url = z.string().min(1).max(2048).openapi({ description: 'A public https URL. It is never fetched.' });
 
 const ManifestProduct = z.object({
-  external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional(),
-  name: z.string().trim().min(1).max(160),
+  external_product_id: OwnName.optional(),
+  name: z.string().normalize('NFC').trim().min(1).max(160),
   description: z.string().max(2000).optional(),
   price: Amount,
   usage_units: z.number().int().min(1).max(1_000_000_000).optional(),
@@ -23,7 +24,12 @@ const ManifestProduct = z.object({
 const ManifestResource = z.object({
   method: z.string().min(1).max(16),
   url: Url,
-  product_ref: z.string().min(1).max(OWN_NAME_MAX).openapi({ description: 'external_product_id or name of one of `products`.' }),
+  product_ref: z
+    .string()
+    .normalize('NFC')
+    .min(1)
+    .max(OWN_NAME_MAX)
+    .openapi({ description: 'external_product_id or name of one of `products`.' }),
   units: z.number().default(1).openapi({ description: 'Units one call uses.' }),
 });
 

@@ -2,9 +2,9 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { ProductId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
-import { CustomerRef } from '#features/entitlements/resource.ts';
-import { HttpsUrl, Metadata } from '#features/products/resource.ts';
+import { HttpsUrl } from '#features/products/resource.ts';
 import { hasSlug } from '#features/products/store.ts';
+import { Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
 import { merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, errors, given, idOf, idParam, ModeQuery, ok, optionalJsonBody, router, Timestamp } from '#platform/http/openapi.ts';
@@ -32,7 +32,7 @@ const create = createRoute({
     ...optionalJsonBody(
       z
         .object({
-          customer_ref: CustomerRef.optional(),
+          customer_ref: OwnName.optional(),
           email: z.email().max(254).optional(),
           wallet_address: z.string().max(64).optional(),
           success_url: HttpsUrl.optional(),

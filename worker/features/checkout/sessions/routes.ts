@@ -3,12 +3,12 @@ import { ApiError } from '#core/errors.ts';
 import { LIFE } from '#core/limits.ts';
 import { toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
-import { CustomerRef } from '#features/entitlements/resource.ts';
 import { namedProduct, productRef } from '#features/products/product-ref.ts';
 import { getOwnListing } from '#features/rails/product-rails.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commitKept, once } from '#platform/db/once.ts';
 import type { PaymentSession } from '#platform/db/tables/checkout.ts';
+import { Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, given, jsonBody, ModeQuery, MoneyBody, router, Timestamp } from '#platform/http/openapi.ts';
@@ -19,7 +19,7 @@ import { paymentSessionStatusOf } from './status.ts';
 const PaymentSessionRequest = z
   .object({
     ...productRef,
-    customer_ref: CustomerRef.optional().openapi({ description: 'Your own name for the buyer; keys membership and entitlement.' }),
+    customer_ref: OwnName.optional().openapi({ description: 'Your own name for the buyer; keys membership and entitlement.' }),
     rail_id: z.enum(RAIL_IDS).optional().openapi({
       description:
         'A rail of the hosted checkout, which has to be ready for this product, and is what connect begins with unless it names another asset; by default what a checkout of the product begins with: its default_rail if that can be paid over, else another that can.',
@@ -28,7 +28,7 @@ const PaymentSessionRequest = z
       .url({ protocol: /^https$/, hostname: z.regexes.domain })
       .max(2048)
       .optional(),
-    metadata: z.record(z.string().min(1).max(64), z.string().max(500)).default({}),
+    metadata: Metadata.default({}),
   })
   .openapi('PaymentSessionRequest', {
     example: { product_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', customer_ref: 'user-42', rail_id: CHECKOUT_RAILS[0], metadata: {} },

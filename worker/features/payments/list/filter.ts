@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ProductId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { ASSETS, parseAmount } from '#core/money.ts';
+import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idOf } from '#platform/http/openapi.ts';
 import { originOf, RAIL_IDS } from '#rules/product-rails.ts';
 import { RAILS } from '#rules/rails.ts';
@@ -23,7 +24,7 @@ const Amount = z
 export const FilterQuery = {
   status: z.enum(PAYMENT.states).optional(),
   product_id: idOf<ProductId>().optional(),
-  customer_ref: z.string().max(OWN_NAME_MAX).optional(),
+  customer_ref: OwnName.optional(),
   wallet: z.string().max(64).optional().openapi({ description: 'The wallet that paid.' }),
   tx_signature: z.string().max(100).optional(),
   rail_id: z.enum(RAIL_IDS).optional(),

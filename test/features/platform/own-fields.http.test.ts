@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Merchant, World } from '../../world/world.ts';
+
+const COMPOSED = 'José-\u{1F44B}';
+const DECOMPOSED = COMPOSED.normalize('NFD');
+const LONGEST = '\u{1F44B}'.repeat(180);
+const REFUSED: [string, string][] = [
+  ['nothing', ''],
+  ['181 characters', `${LONGEST}x`],
+  ['a space first', ' x'],
+  ['a space last', 'x '],
+  ['a hard space last', 'x\u00a0'],
+  ['a line break', 'a\nb'],
+  ['a delete character', 'a\u007fb'],
+  ['a next-line character', 'a\u0085b'],
+  ['a program command', 'a\u009fb'],
+];
+
+describe('a name that a merchant gives', () => {
+  const w = new World();
+  let ada: Merchant;
+  let productId: string;
+  beforeAll(async () => {
+    ada = await w.merchant();
+    productId = (await w.product(ada, { external_product_id: 'plain', usage_units: 5 })).product_id;
+  });
+  const post = (path: string, body: unknown) =>
+    w.call('POST', path, { key: ada.key, headers: { 'Idempotency-Key': crypto.randomUUID() }, body });
+  const grant = (ref: string) =>
+    post('/v1/access/entitlements/grant', { product_id: productId, customer: { customer_ref: ref }, units: 3, reason: 'a gift' });
+
+  it('may be any characters up to 180 of them, counted as code points', async () => {
+    expect((await grant(LONGEST)).body.customer).toEqual({ customer_ref: LONGEST });
+    expect((await grant('日本 語')).status).toBe(200);
+  });
+
+  it('is one customer in either Unicode spelling, and is shown as NFC', async () => {
+    const first = await grant(DECOMPOSED);
+    expect(first.body.customer).toEqual({ customer_ref: COMPOSED });
+    const used = await post('/v1/access/entitlements/consume', { product_id: productId, customer: { customer_ref: COMPOSED } });
+    expect([used.status, used.body.entitlement_id]).toEqual([200, first.body.entitlement_id]);
+    const again = await post('/v1/access/entitlements/consume', { product_id: productId, customer: { customer_ref: DECOMPOSED } });
+    expect(again.body.remaining).toBe(used.body.remaining - 1);
+  });
+
+  it('finds what it names in lists in either Unicode spelling', async () => {
+    const connected = await w.call('POST', `/v1/products/p/${(await w.product(ada)).slug}/connect`, { body: { customer_ref: DECOMPOSED } });
+    expect(connected.status).toBe(200);
+    for (const ref of [COMPOSED, DECOMPOSED]) {
+      const { body } = await w.call('GET', `/v1/payments?customer_ref=${encodeURIComponent(ref)}`, { key: ada.key });
+      expect(body.items.map((item: { customer_ref: string }) => item.customer_ref)).toEqual([COMPOSED]);
+    }
+  });
+
+  it('of a product is one in either Unicode spelling', async () => {
+    const made = await post('/v1/products', {
+      name: 'X',
+      price: { asset: 'USDC', amount: '5' },
+      external_product_id: DECOMPOSED,
+    });
+    expect([made.status, made.body.external_product_id]).toEqual([201, COMPOSED]);
+    const again = await post('/v1/products', { name: 'Y', price: { asset: 'USDC', amount: '5' }, external_product_id: COMPOSED });
+    expect(again.status).toBe(409);
+    const customer = { customer_ref: 'user-1' };
+    const granted = await post('/v1/access/entitlements/grant', { external_product_id: DECOMPOSED, customer, units: 1, reason: 'a gift' });
+    expect([granted.status, granted.body.product_id]).toEqual([200, made.body.product_id]);
+  });
+
+  it.each(REFUSED)('is refused with %s', async (_, name) => {
+    const refused = await grant(name);
+    expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ['body', 'customer', 'customer_ref']]);
+    const product = await post('/v1/products', { name: 'X', price: { asset: 'USDC', amount: '5' }, external_product_id: name });
+    expect([product.status, product.body.detail[0].loc]).toEqual([422, ['body', 'external_product_id']]);
+    const listed = await w.call('GET', `/v1/payments?customer_ref=${encodeURIComponent(name)}`, { key: ada.key });
+    expect([listed.status, listed.body.detail[0].loc]).toEqual([422, ['query', 'customer_ref']]);
+  });
+});
+
+describe('metadata', () => {
+  const w = new World();
+  let ada: Merchant;
+  let productId: string;
+  beforeAll(async () => {
+    ada = await w.merchant();
+    ({ product_id: productId } = await w.product(ada, { metadata: { a: '1', b: '2' } }));
+  });
+  const fifty = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key-${i}`, 'x']));
+  const REFUSALS: [string, unknown][] = [
+    ['51 keys', { ...fifty, one: 'more' }],
+    ['a key of 41 characters', { ['k'.repeat(41)]: 'x' }],
+    ['an empty key', { '': 'x' }],
+    ['a value of 501 characters', { a: 'v'.repeat(501) }],
+    ['a number', { a: 1 }],
+    ['an object', { a: { b: 'c' } }],
+  ];
+  const writes: [string, () => string, Record<string, unknown>][] = [
+    ['POST', () => '/v1/products', { name: 'X', price: { asset: 'USDC', amount: '5' } }],
+    ['PATCH', () => `/v1/products/${productId}`, {}],
+    ['POST', () => `/v1/products/${productId}/handoffs`, {}],
+    ['POST', () => '/v1/access/payment-sessions', { product_id: 'own' }],
+    ['POST', () => '/v1/access/products', { name: 'X', price: { asset: 'USDC', amount: '5' } }],
+  ];
+  const send = (method: string, path: string, body: Record<string, unknown>) =>
+    w.call(method, path, {
+      key: ada.key,
+      headers: { 'Idempotency-Key': crypto.randomUUID() },
+      body: 'product_id' in body ? { ...body, product_id: productId } : body,
+    });
+
+  it.each(REFUSALS)('is refused with %s by every write that takes it', async (_, metadata) => {
+    for (const [method, path, body] of writes) {
+      const answer = await send(method, path(), { ...body, metadata });
+      expect([method, path(), answer.status]).toEqual([method, path(), 422]);
+      expect(answer.body.detail[0].loc.slice(0, 2)).toEqual(['body', 'metadata']);
+    }
+  });
+
+  it('takes 50 keys of 40 characters with values of 500, counted as code points', async () => {
+    const metadata = { ...Object.fromEntries(Object.entries(fifty).slice(1)), ['\u{1F511}'.repeat(40)]: '\u{1F4B0}'.repeat(500) };
+    expect((await send('POST', '/v1/access/products', { name: 'X', price: { asset: 'USDC', amount: '5' }, metadata })).body).toMatchObject({
+      metadata,
+    });
+  });
+
+  it('is merged by a change, which removes the keys that it sets to null', async () => {
+    const change = async (metadata: unknown) => (await send('PATCH', `/v1/products/${productId}`, { metadata })).body.metadata;
+    expect(await change({ c: '3' })).toEqual({ a: '1', b: '2', c: '3' });
+    expect(await change({ a: null, b: 'two', nothing: null })).toEqual({ b: 'two', c: '3' });
+    expect(await change({})).toEqual({ b: 'two', c: '3' });
+    expect((await w.call('GET', `/v1/products/${productId}`, { key: ada.key })).body.metadata).toEqual({ b: 'two', c: '3' });
+  });
+
+  it('has room for 50 keys after a change as well', async () => {
+    const { product_id: id } = await w.product(ada, { metadata: fifty });
+    const refused = await send('PATCH', `/v1/products/${id}`, { metadata: { one: 'more' } });
+    expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ['body', 'metadata']]);
+    const swapped = await send('PATCH', `/v1/products/${id}`, { metadata: { one: 'more', 'key-0': null } });
+    expect([swapped.status, Object.keys(swapped.body.metadata).length]).toEqual([200, 50]);
+  });
+});
