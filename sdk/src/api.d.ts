@@ -3243,7 +3243,7 @@ export interface components {
       customer: {
         /** @description The address of a Solana wallet. */
         wallet_address?: string;
-        /** @description Your own name of the customer, 1 to 180 visible characters. */
+        /** @description Your own name of the customer: 1 to 180 characters, no control characters, no space at either end. Compared after Unicode NFC. */
         customer_ref?: string;
         /** @description An e-mail address. */
         email?: string;
@@ -3449,7 +3449,7 @@ export interface components {
     Customer: {
       /** @description The address of a Solana wallet. */
       wallet_address?: string;
-      /** @description Your own name of the customer, 1 to 180 visible characters. */
+      /** @description Your own name of the customer: 1 to 180 characters, no control characters, no space at either end. Compared after Unicode NFC. */
       customer_ref?: string;
     };
     MeteredSession: {
@@ -3469,7 +3469,7 @@ export interface components {
       customer?: {
         /** @description The address of a Solana wallet. */
         wallet_address?: string;
-        /** @description Your own name of the customer, 1 to 180 visible characters. */
+        /** @description Your own name of the customer: 1 to 180 characters, no control characters, no space at either end. Compared after Unicode NFC. */
         customer_ref?: string;
       };
       /** @description Address of the payment channel, once there is one. */
@@ -4623,7 +4623,7 @@ export interface components {
       success_url?: string;
       /** @description Where the buyer goes back to without paying: https. */
       cancel_url?: string;
-      /** @description Texts of your own, kept with it and shown to no buyer. */
+      /** @description Texts of your own, shown to no buyer: up to 50 keys of 40 characters, values of 500. A change merges; null removes a key. */
       metadata: {
         [key: string]: string;
       };
@@ -4734,7 +4734,7 @@ export interface components {
        * @description Where the buyer goes back to without paying: https.
        */
       cancel_url?: string;
-      /** @description Texts of your own, kept with it and shown to no buyer. */
+      /** @description Texts of your own, shown to no buyer: up to 50 keys of 40 characters, values of 500. A change merges; null removes a key. */
       metadata?: {
         [key: string]: string;
       };
@@ -4808,9 +4808,9 @@ export interface components {
       success_url?: string | null;
       /** @description Where the buyer goes back to without paying: https. */
       cancel_url?: string | null;
-      /** @description Texts of your own, kept with it and shown to no buyer. */
+      /** @description Texts of your own, shown to no buyer: up to 50 keys of 40 characters, values of 500. A change merges; null removes a key. */
       metadata?: {
-        [key: string]: string;
+        [key: string]: string | null;
       };
       /** @description Your word that this may be sold for real money over rails that ask for it. Plain checkout does not. */
       live_mode_confirmed?: boolean;
@@ -4994,7 +4994,7 @@ export interface components {
       expires_at: string;
     };
     HandoffRequest: {
-      /** @description Your own name of the customer, 1 to 180 visible characters. */
+      /** @description Your own name of the customer: 1 to 180 characters, no control characters, no space at either end. Compared after Unicode NFC. */
       customer_ref?: string;
       /**
        * Format: email
@@ -5008,7 +5008,7 @@ export interface components {
        * @description Where the buyer goes after paying: https, with `payment_id` and `status` added. A hint; check it from your server.
        */
       success_url?: string;
-      /** @description Texts of your own, kept with it and shown to no buyer. */
+      /** @description Texts of your own, shown to no buyer: up to 50 keys of 40 characters, values of 500. A change merges; null removes a key. */
       metadata?: {
         [key: string]: string;
       };
@@ -6088,7 +6088,7 @@ export interface components {
        */
       success_url?: string;
       /**
-       * @description Texts of your own, kept with it and shown to no buyer.
+       * @description Texts of your own, shown to no buyer: up to 50 keys of 40 characters, values of 500. A change merges; null removes a key.
        * @default {}
        */
       metadata?: {
