@@ -68,7 +68,7 @@ describe('a payment session', () => {
     await refused({ product_id: product.product_id, rail_id: 'x402_solana_usdc' }, 422, 'validation_error');
     for (const wrong of [{}, { product_id: product.product_id, external_product_id: 'api' }, { product_id: 'api' }])
       await refused(wrong, 422, 'validation_error');
-    for (const wrong of [{ customer_ref: 'a b' }, { success_url: 'http://a.co' }, { rail_id: 'cash' }, { metadata: { a: 1 } }])
+    for (const wrong of [{ customer_ref: 'a\nb' }, { success_url: 'http://a.co' }, { rail_id: 'cash' }, { metadata: { a: 1 } }])
       await refused({ product_id: product.product_id, ...wrong }, 422, 'validation_error');
   });
   it('is not opened by a service that takes a fee and has no wallet for it: 503, and nothing the merchant is told to mend', async () => {

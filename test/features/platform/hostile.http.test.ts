@@ -27,7 +27,8 @@ describe('text of every kind is data', () => {
     ['a path', '../../etc/passwd\\..\\x'],
     ['a byte order mark and a line separator', '\uFEFFx\u2028\u2029y'],
   ])('stores %s in every text field as it came', async (_what, text) => {
-    const external = `${crypto.randomUUID()} ${text}`;
+    // A name that others are looked up by holds no control characters.
+    const external = `${crypto.randomUUID()} ${text.replace(/\p{Cc}/gu, '')}.`;
     const { status, body } = await create({
       name: `x${text}x`,
       description: text,

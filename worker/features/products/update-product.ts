@@ -7,7 +7,7 @@ import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
-import { hasRoom, mergeMetadata, TOO_MANY_KEYS } from '#platform/http/bodies/own-fields.ts';
+import { changedMetadata, hasRoom, TOO_MANY_KEYS } from '#platform/http/bodies/own-fields.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
 import { SELLING_RAILS, suits } from '#rules/product-rails.ts';
@@ -127,7 +127,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
     sessionSeconds: input.session_seconds,
     successUrl: input.success_url,
     cancelUrl: input.cancel_url,
-    metadata: input.metadata && requireRoom(mergeMetadata(product.metadata, input.metadata)),
+    metadata: input.metadata && requireRoom(changedMetadata(product.metadata, input.metadata)),
     liveModeConfirmed: input.live_mode_confirmed,
     trustedCustomerRef: input.trusted_customer_ref,
   };

@@ -1,7 +1,6 @@
-import { type Hook, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { ApiError, type ValidationProblem } from '#core/errors.ts';
 import { type UnknownField, unknownFields } from './bodies/unknown-fields.ts';
-import type { AppEnv } from './openapi.ts';
 
 /** Paths of routes with a schema that lie outside /v1. */
 const OUTSIDE_V1 = /^\/(?:health|p|\.well-known|__402)(?:\/|$)/;
@@ -25,11 +24,14 @@ export function hasClosedQuery({ path, security = [], responses }: Declared): bo
   return success !== undefined && Object.keys(success.content ?? {}).every((type) => type === 'application/json');
 }
 
+/** One part of a request, held against its schema. */
+type Checked = { target: string } & ({ success: true } | { success: false; error: z.core.$ZodError });
+
 /** Throws 422 if a request does not fit its route's schemas, or has names that they do not know. Without a schema names are not looked at. */
 export const refuseInvalid =
-  (schemas: { json: z.ZodType | undefined; query: z.ZodType | undefined }): Hook<unknown, AppEnv, string, undefined> =>
-  (result, c) => {
-    const source = { json: 'body', param: 'path' }[result.target as string] ?? result.target;
+  (schemas: { json: z.ZodType | undefined; query: z.ZodType | undefined }) =>
+  (result: Checked, c: { req: { url: string }; var: { body: unknown } }): undefined => {
+    const source = { json: 'body', param: 'path' }[result.target] ?? result.target;
     const unknown =
       result.target === 'json' && schemas.json
         ? unknownFields(schemas.json, c.var.body)

@@ -35,5 +35,5 @@ export const MetadataPatch = z
   .openapi({ example: { plan: 'silver', campaign: null } });
 
 /** Metadata after a change; the caller checks that it has room. */
-export const mergeMetadata = (before: Record<string, string>, patch: z.infer<typeof MetadataPatch>): Record<string, string> =>
+export const changedMetadata = (before: Record<string, string>, patch: z.infer<typeof MetadataPatch>): Record<string, string> =>
   Object.fromEntries(Object.entries({ ...before, ...patch }).flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
