@@ -391,7 +391,9 @@ CREATE INDEX `memberships_in_grace` ON `memberships` (`grace_until`) WHERE statu
 CREATE INDEX `sandbox_memberships_ending` ON `memberships` (`paid_through`) WHERE status = 'active' AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `sandbox_memberships_in_grace` ON `memberships` (`grace_until`) WHERE status = 'grace' AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `memberships_by_merchant` ON `memberships` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
-CREATE INDEX `memberships_by_wallet` ON `memberships` (`merchant_id`,`livemode`,`wallet_address`) WHERE wallet_address IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `memberships_by_status` ON `memberships` (`merchant_id`,`livemode`,`status`,`created_at`);--> statement-breakpoint
+CREATE INDEX `memberships_by_product` ON `memberships` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `memberships_by_wallet` ON `memberships` (`merchant_id`,`livemode`,`wallet_address`,`created_at`) WHERE wallet_address IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `memberships_by_ref` ON `memberships` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `memberships_by_email` ON `memberships` (`merchant_id`,`livemode`,`email`) WHERE email IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `billing_customers` (
@@ -798,6 +800,7 @@ CREATE TABLE `products` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `products_slug_unique` ON `products` (`slug`);--> statement-breakpoint
 CREATE UNIQUE INDEX `products_by_external_id` ON `products` (`merchant_id`,`livemode`,`external_product_id`);--> statement-breakpoint
+CREATE INDEX `products_by_status` ON `products` (`merchant_id`,`livemode`,`sandbox_session_id`,`status`,`created_at`);--> statement-breakpoint
 CREATE INDEX `products_by_merchant` ON `products` (`merchant_id`,`livemode`,`sandbox_session_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `products_of_session` ON `products` (`sandbox_session_id`) WHERE sandbox_session_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `rail_settings` (

@@ -8121,6 +8121,8 @@ export interface operations {
         page?: number;
         /** @description How many entries a page has. */
         per_page?: number;
+        /** @description Only what stands so. */
+        status?: 'active' | 'archived';
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
@@ -8818,6 +8820,12 @@ export interface operations {
         page?: number;
         /** @description How many entries a page has. */
         per_page?: number;
+        /** @description Only what stands so. */
+        status?: 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
+        /** @description Of this product. */
+        product_id?: string;
+        /** @description Of the customer with this wallet. */
+        wallet_address?: string;
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };

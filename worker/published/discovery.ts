@@ -1,4 +1,14 @@
-import { BODY_KB, COUNTED_ROWS_MAX, IDEMPOTENCY_KEY, LIFE, METADATA, OPEN_SESSIONS_MAX, OWN_NAME_MAX, PER_PAGE, TIMELINE } from '#core/limits.ts';
+import {
+  BODY_KB,
+  COUNTED_ROWS_MAX,
+  IDEMPOTENCY_KEY,
+  LIFE,
+  METADATA,
+  OPEN_SESSIONS_MAX,
+  OWN_NAME_MAX,
+  PER_PAGE,
+  TIMELINE,
+} from '#core/limits.ts';
 import { parseAmount } from '#core/money.ts';
 import { activationPath } from '#features/agent-setup/next-actions.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';

@@ -5,6 +5,7 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { idOf, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
+import { MEMBERSHIP } from '#rules/states.ts';
 import { MembershipBody, toMembershipResource } from './resource.ts';
 import { getMembershipBy, listMemberships } from './store.ts';
 
@@ -17,7 +18,15 @@ const list = createRoute({
   summary: 'List memberships',
   description: 'Memberships, newest first.',
   ...merchantRoute('read'),
-  request: { query: z.object({ ...PageQuery, ...ModeQuery }) },
+  request: {
+    query: z.object({
+      ...PageQuery,
+      status: z.enum(MEMBERSHIP.states).optional(),
+      product_id: idOf<ProductId>().optional(),
+      wallet_address: z.string().max(64).optional(),
+      ...ModeQuery,
+    }),
+  },
   responses: { ...ok(pageOf(MembershipBody, 'MembershipPage')), ...merchantErrors() },
 });
 const lookup = createRoute({
@@ -66,8 +75,9 @@ export const membershipRoutes = router()
   })
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
-    const page = pageRequest(c.req.valid('query'));
-    const found = await listMemberships(ctx, page);
+    const { status, product_id: productId, wallet_address: walletAddress, ...query } = c.req.valid('query');
+    const page = pageRequest(query);
+    const found = await listMemberships(ctx, { status, productId, walletAddress }, page);
     return c.json(
       toPage(page, found, (membership) => toMembershipResource(membership, { isOwners: true })),
       200,

@@ -9,11 +9,24 @@ import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { boughtPlaceOf } from '#rules/members/placement.ts';
+import type { MembershipStatus } from '#rules/states.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 
+export interface MembershipFilter {
+  status?: MembershipStatus | undefined;
+  productId?: ProductId | undefined;
+  walletAddress?: string | undefined;
+}
+
 /** The merchant's memberships, newest first. */
-export const listMemberships = (scope: Scope, page: PageRequest) =>
-  listPage(scope.db, memberships, rowsOf(memberships, scope), newestFirst(memberships.createdAt), page);
+export function listMemberships(scope: Scope, { status, productId, walletAddress }: MembershipFilter, page: PageRequest) {
+  const narrowed = rowsOf(memberships, scope, [
+    [memberships.status, status],
+    [memberships.productId, productId],
+    [memberships.walletAddress, walletAddress],
+  ]);
+  return listPage(scope.db, memberships, narrowed, newestFirst(memberships.createdAt), page);
+}
 
 export const findMembership = (db: Db, membershipId: MembershipId) =>
   db.select().from(memberships).where(eq(memberships.id, membershipId)).get();

@@ -9,7 +9,7 @@ import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { claimReceipt } from './claim-receipt.ts';
-import { FilterQuery, filterOf } from './list/filter.ts';
+import { FilterQuery, filterOf, refuseReversed } from './list/filter.ts';
 import { listPayments } from './list/store.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
 import { listUnmatchedOf } from './unmatched/store.ts';
@@ -24,11 +24,7 @@ const list = createRoute({
   description: 'Payments, newest first, with money that missed its session.',
   ...merchantRoute('read'),
   request: {
-    query: z.object({
-      ...PageQuery,
-      ...FilterQuery,
-      ...ModeQuery,
-    }),
+    query: z.object({ ...PageQuery, ...FilterQuery, ...ModeQuery }).check(refuseReversed),
   },
   responses: { ...ok(pageOf(PaymentBody, 'PaymentPage')), ...merchantErrors() },
 });

@@ -9,6 +9,7 @@ import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/htt
 import { created, errors, idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
+import { PRODUCT } from '#rules/states.ts';
 import { createProduct, findActiveListing } from './product.ts';
 import { CreateProductRequest, ProductBody, slugParam, toProductResource, UpdateProductRequest } from './resource.ts';
 import { ListingBody, toListingResource } from './selling/offer.ts';
@@ -47,7 +48,7 @@ const list = createRoute({
   summary: 'List products',
   description: 'Products of the workspace, newest first.',
   ...merchantRoute('read'),
-  request: { query: z.object({ ...PageQuery, ...ModeQuery }) },
+  request: { query: z.object({ ...PageQuery, status: z.enum(PRODUCT.states).optional(), ...ModeQuery }) },
   responses: { ...ok(pageOf(ProductBody, 'ProductPage')), ...merchantErrors() },
 });
 const get = createRoute({
@@ -146,8 +147,9 @@ export const productRoutes = router()
   })
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
-    const page = pageRequest(c.req.valid('query'));
-    const found = await listProducts(ctx, page);
+    const { status, ...query } = c.req.valid('query');
+    const page = pageRequest(query);
+    const found = await listProducts(ctx, status, page);
     return c.json(
       toPage(page, found, (product) => toProductResource(ctx, product)),
       200,

@@ -10,6 +10,7 @@ import { accessApps, type Product, products } from '#platform/db/tables/products
 import { railSettings } from '#platform/db/tables/rails.ts';
 import { type RailSetting, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
+import type { ProductStatus } from '#rules/states.ts';
 
 const findWhere = (scope: Scope, isIt: SQL) =>
   scope.db
@@ -54,8 +55,14 @@ export async function isTaken(db: Db, product: Product): Promise<boolean> {
   return other !== undefined;
 }
 
-export const listProducts = (scope: Scope, page: PageRequest) =>
-  listPage(scope.db, products, and(rowsOf(products, scope), isNull(products.sandboxSessionId))!, newestFirst(products.createdAt), page);
+export const listProducts = (scope: Scope, status: ProductStatus | undefined, page: PageRequest) =>
+  listPage(
+    scope.db,
+    products,
+    and(rowsOf(products, scope, [[products.status, status]]), isNull(products.sandboxSessionId))!,
+    newestFirst(products.createdAt),
+    page,
+  );
 
 /** A product, who sells it, and what the seller set for each rail; no setting: the defaults of the rail. */
 export interface Listing {

@@ -2,7 +2,8 @@
 export const ACCESS_FIELDS: Readonly<Record<string, string>> = {
   membership_id: 'The id of the membership.',
   customer: 'Whom it is about: a wallet, or your own name of the customer. Exactly one where it is asked for.',
-  customer_ref: 'Your own name of the customer: 1 to 180 characters, no control characters, no space at either end. Compared after Unicode NFC.',
+  customer_ref:
+    'Your own name of the customer: 1 to 180 characters, no control characters, no space at either end. Compared after Unicode NFC.',
   wallet_address: 'The address of a Solana wallet.',
   paid_through: 'Until when it is paid; null: without an end.',
   grace_until: 'Until when delivered access goes on although the paid time is over.',

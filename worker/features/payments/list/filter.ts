@@ -46,13 +46,34 @@ export const FilterQuery = {
     }),
 };
 
-type Query = { [K in keyof typeof FilterQuery]?: z.infer<(typeof FilterQuery)[K]> };
-
 const at = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
 const billionths = (text: string | undefined): bigint | undefined => {
   const parsed = text === undefined ? null : parseAmount('SOL', text);
   return parsed?.ok ? parsed.value.units : undefined;
 };
+
+/** Two moments or two amounts of a query, the lower of which must not be above the other. */
+const RANGES = [
+  ['created_from', 'created_to', at],
+  ['min_amount', 'max_amount', billionths],
+] as const;
+
+/** Adds a problem for every range whose beginning lies behind its end. */
+export const refuseReversed: z.core.CheckFn<Query> = ({ value, issues }) => {
+  for (const [low, high, parsed] of RANGES) {
+    const [from, to] = [parsed(value[low]), parsed(value[high])];
+    if (from === undefined || to === undefined || from <= to) continue;
+    issues.push({
+      code: 'custom',
+      input: value,
+      path: [high],
+      message: `Expected ${high} not to be below ${low}`,
+      params: { type: 'reversed_range' },
+    });
+  }
+};
+
+type Query = { [K in keyof typeof FilterQuery]?: z.infer<(typeof FilterQuery)[K]> };
 
 /** What is asked for in words is an id or a signature where it looks like one, and else a text that is looked for. */
 function searched(q: string | undefined): Pick<PaymentFilter, 'paymentId' | 'txSignature' | 'text'> {

@@ -137,6 +137,11 @@ const recover = createRoute({
     ...jsonBody(
       z
         .object({ since: z.iso.datetime({ offset: true }), until: z.iso.datetime({ offset: true }).optional() })
+        .refine(({ since, until }) => until === undefined || Date.parse(since) <= Date.parse(until), {
+          path: ['until'],
+          message: 'Expected until not to be before since',
+          params: { type: 'reversed_range' },
+        })
         .openapi('RecoverWebhookRequest'),
     ),
   },

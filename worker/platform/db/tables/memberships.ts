@@ -54,7 +54,11 @@ export const memberships = sqliteTable(
     index('sandbox_memberships_ending').on(table.paidThrough).where(sql`status = 'active' AND livemode = 0`),
     index('sandbox_memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace' AND livemode = 0`),
     index('memberships_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
-    index('memberships_by_wallet').on(table.merchantId, table.livemode, table.walletAddress).where(sql`wallet_address IS NOT NULL`),
+    index('memberships_by_status').on(table.merchantId, table.livemode, table.status, table.createdAt),
+    index('memberships_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
+    index('memberships_by_wallet')
+      .on(table.merchantId, table.livemode, table.walletAddress, table.createdAt)
+      .where(sql`wallet_address IS NOT NULL`),
     index('memberships_by_ref').on(table.merchantId, table.livemode, table.customerRef).where(sql`customer_ref IS NOT NULL`),
     index('memberships_by_email').on(table.merchantId, table.livemode, table.email).where(sql`email IS NOT NULL`),
   ],

@@ -53,6 +53,7 @@ export const products = sqliteTable(
   (table) => [
     oneOf('products_status', 'status', PRODUCT.states),
     uniqueIndex('products_by_external_id').on(table.merchantId, table.livemode, table.externalProductId),
+    index('products_by_status').on(table.merchantId, table.livemode, table.sandboxSessionId, table.status, table.createdAt),
     index('products_by_merchant').on(table.merchantId, table.livemode, table.sandboxSessionId, table.createdAt),
     index('products_of_session').on(table.sandboxSessionId).where(sql`sandbox_session_id IS NOT NULL`),
   ],
