@@ -4,7 +4,6 @@ import {
   tellBuyer,
   tellEndpointDisabled,
   tellEndpointFailing,
-  tellPayoutChanged,
   tellRefunded,
   tellSubscriber,
   tellUnmatched,
@@ -38,7 +37,6 @@ const FOLLOWERS: { readonly [T in EventType]?: readonly Follower[] } = {
   'subscription.cancelled': [followSubscriptions, tellSubscriber],
   'subscription.requires_reapproval': [followSubscriptions, tellSubscriber],
   'receipt.created': [tellBuyer],
-  'payout.changed': [tellPayoutChanged],
   'webhook.endpoint_failing': [tellEndpointFailing],
   'webhook.endpoint_disabled': [tellEndpointDisabled],
 };

@@ -132,7 +132,7 @@ export interface paths {
     put?: never;
     /**
      * Send a verification letter
-     * @description Its link works once, for 24 hours. After three letters within an hour none is sent.
+     * @description Registration sends one by itself. Its link works once, for 24 hours. After three letters within an hour none is sent.
      */
     post: operations['sendVerification'];
     delete?: never;
@@ -155,6 +155,46 @@ export interface paths {
      * @description Prove an address by the token of its letter.
      */
     post: operations['verifyEmail'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/email/preview': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Preview a verification link
+     * @description The account that the link would verify the address of. It uses nothing up.
+     */
+    post: operations['previewVerification'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/email/disown': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Take an address off an account
+     * @description For the reader of an address that another person made an account with: by the token of the verification letter. The account keeps all else. 409 `state_conflict` for an address that is verified.
+     */
+    post: operations['disownEmail'];
     delete?: never;
     options?: never;
     head?: never;
@@ -581,6 +621,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/keys/{key_id}/resources': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List what a key made
+     * @description Webhook endpoints and automation hooks that the key created, or gave their present URL or secret. They outlive the key.
+     */
+    get: operations['listKeyResources'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/keys/{key_id}': {
     parameters: {
       query?: never;
@@ -593,7 +653,7 @@ export interface paths {
     post?: never;
     /**
      * Revoke a key
-     * @description Revoke a key, at once and for ever.
+     * @description Revoke a key, at once and for ever. `with=endpoints` also disables the endpoints and hooks that the key made (`disabled_reason: key_revoked`).
      */
     delete: operations['revokeKey'];
     options?: never;
@@ -3673,6 +3733,10 @@ export interface components {
       disables_at?: string;
       /** @description True of real money, false of the sandbox. */
       livemode: boolean;
+      /** @description Key or person that created the endpoint. */
+      created_by: components['schemas']['Maker'];
+      /** @description Key or person that last changed its URL or secret. */
+      changed_by?: components['schemas']['Maker'];
       /**
        * Format: date-time
        * @description When it was made.
@@ -3683,6 +3747,18 @@ export interface components {
        * @description When it last changed.
        */
       updated_at: string;
+    };
+    Maker: {
+      /**
+       * @description Of which kind it is.
+       * @enum {string}
+       */
+      kind: 'key' | 'person';
+      /**
+       * Format: uuid
+       * @description Its id.
+       */
+      id: string;
     };
     AuthResponse: {
       /** @description The session token, for `Authorization: Bearer`. */
@@ -3940,6 +4016,25 @@ export interface components {
       detail: string;
     };
     VerifyEmailRequest: {
+      /** @description From the letter: what follows `#token=` in its link. */
+      token: string;
+    };
+    VerificationPreview: {
+      /** @description The wallet that will sign, as Solana Pay sends it. */
+      account: string;
+      /**
+       * Format: date-time
+       * @description When it was made.
+       */
+      created_at: string;
+      /** @description An e-mail address. */
+      email: string;
+    };
+    PreviewVerificationRequest: {
+      /** @description From the letter: what follows `#token=` in its link. */
+      token: string;
+    };
+    DisownEmailRequest: {
       /** @description From the letter: what follows `#token=` in its link. */
       token: string;
     };
@@ -4502,6 +4597,19 @@ export interface components {
        *     ]
        */
       permissions?: ('read' | 'execute' | 'admin')[];
+    };
+    KeyResources: {
+      /** @description Webhook endpoints. */
+      endpoints: components['schemas']['WebhookEndpoint'][];
+      /** @description How many automation hooks there are. */
+      hooks: components['schemas']['AutomationHook'][];
+    };
+    AutomationHook: components['schemas']['WebhookEndpoint'] & {
+      /**
+       * Format: uuid
+       * @description The endpoint_id again, where automation platforms look for it.
+       */
+      id: string;
     };
     Offer: {
       /**
@@ -5559,13 +5667,6 @@ export interface components {
     AutomationHookWithSecret: components['schemas']['AutomationHook'] & {
       /** @description The signing secret. Shown here, and never again. */
       secret: string;
-    };
-    AutomationHook: components['schemas']['WebhookEndpoint'] & {
-      /**
-       * Format: uuid
-       * @description The endpoint_id again, where automation platforms look for it.
-       */
-      id: string;
     };
     SubscribeHookRequest: {
       /** @description Where events are sent. */
@@ -7429,6 +7530,57 @@ export interface operations {
       };
     };
   };
+  previewVerification: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['PreviewVerificationRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['VerificationPreview'];
+        };
+      };
+    };
+  };
+  disownEmail: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['DisownEmailRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DetailResponse'];
+        };
+      };
+    };
+  };
   forgotPassword: {
     parameters: {
       query?: never;
@@ -8067,9 +8219,38 @@ export interface operations {
       };
     };
   };
+  listKeyResources: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        /** @description The id of the key. */
+        key_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['KeyResources'];
+        };
+      };
+    };
+  };
   revokeKey: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description `endpoints`: also disable what the key made. */
+        with?: 'endpoints';
+      };
       header?: {
         /** @description Names this request: sent again, it has no second effect. */
         'Idempotency-Key'?: string;

@@ -147,6 +147,22 @@ describe('an address', () => {
     await close();
   });
 
+  it('is taken off an account that its reader did not make: the page names that account and the day it was made', async () => {
+    const { email, token: session } = await register(shop);
+    const { page, offences, shoot, close } = await shop.visit('phone');
+    await page.goto(linkIn(await letterTo(shop, email, 'verify_email')));
+    await page.getByText(/^Account: .+ Created: .*\d{4}/).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('49-verify-not-me');
+    await press(page, 'This was not me');
+    await seeHeading(page, 'The address was taken off the account');
+    expect(await violationsOf(page)).toEqual([]);
+    const account = await shop.api.must<{ email: string | null }>('GET', '/v1/account/me', { credential: session });
+    expect(account.email).toBeNull();
+    expect(offences).toEqual([]);
+    await close();
+  });
+
   it('is told in words when its link is too old, is cut off, or there is no connection', async () => {
     const { page, shoot, close } = await shop.visit('phone');
     const old = `${crypto.randomUUID()}.${(Date.now() - 1000).toString(36)}.${'A'.repeat(43)}`;

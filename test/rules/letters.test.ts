@@ -12,11 +12,12 @@ const TOKEN = 'a-token.of.a-letter';
 
 /** Every letter with `text` wherever a person may write. */
 const factsWith = (text: string): LetterFacts => ({
-  verify_email: {},
+  verify_email: { account: text, created_at: AT },
   reset_password: {},
   password_changed: { at: AT },
   account_claimed: { at: AT, keys: 2, endpoints: 1, providers: 1, wallets: 3 },
-  payout_changed: { wallet: text, at: AT },
+  payout_changed: { wallet: text, previous: text, paid_for: text, at: AT },
+  security_alert: { change: 'live_key', named: text, at: AT },
   plan_due: { plan: text, through: AT },
   plan_renews: { plan: text, through: AT },
   endpoint_failing: { url: text, since: AT, disables_at: AT },

@@ -213,7 +213,14 @@ describe('the dashboard', () => {
 describe('the page of a letter’s link', () => {
   const facts = (page: LetterLinkFacts['page']): LetterLinkFacts => ({ ...common, page });
   const news = fc.oneof(
-    fc.constantFrom<LetterLinkNews>({ kind: 'confirmed', password: SECRET }, { kind: 'done' }, { kind: 'tokenMissing' }),
+    fc.constantFrom<LetterLinkNews>(
+      { kind: 'confirmed', password: SECRET },
+      { kind: 'notMine' },
+      { kind: 'named', account: { name: 'Ada', createdAt: '2026-11-14T22:13:20.000Z' } },
+      { kind: 'done' },
+      { kind: 'disowned' },
+      { kind: 'tokenMissing' },
+    ),
     fc
       .constantFrom('offline', 'invalid_credentials', 'password_too_short', 'temporarily_unavailable')
       .map((code) => ({ kind: 'refused', failure: failure(code, code === 'invalid_credentials' ? 401 : 422) }) as const),
@@ -229,7 +236,10 @@ describe('the page of a letter’s link', () => {
           state = turn.state;
           expect(JSON.stringify(state)).not.toContain(SECRET);
           const isSpent = turn.effects.some(({ kind }) => kind === 'spendToken');
-          expect(isSpent).toBe(one.kind === 'confirmed' && before.step === 'ready' && !before.isBusy);
+          const isIdle = before.step === 'ready' && !before.isBusy;
+          expect(isSpent).toBe(one.kind === 'confirmed' && isIdle);
+          const isDisowned = turn.effects.some(({ kind }) => kind === 'disownAccount');
+          expect(isDisowned).toBe(one.kind === 'notMine' && isIdle && page === 'verify');
           if (before.step !== 'ready') expect(turn).toEqual({ state: before, effects: [] });
           if (state.step !== 'ready' && state.step !== 'linkNone' && before.step === 'ready')
             expect(turn.effects[0]).toEqual({ kind: 'forgetToken' });

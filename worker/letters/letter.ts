@@ -3,11 +3,13 @@ import type { MoneyResource } from '#core/money.ts';
 
 /** What letters are told, by name: facts alone, no words and no secrets. A new letter is one line here and one row in letters.ts. */
 export interface LetterFacts {
-  verify_email: Record<never, never>;
+  verify_email: { account: string; created_at: string };
   reset_password: Record<never, never>;
   password_changed: { at: string };
   account_claimed: { at: string; keys: number; endpoints: number; providers: number; wallets: number };
-  payout_changed: { wallet: string | null; at: string };
+  /** `paid_for`: the product or rail. */
+  payout_changed: { wallet: string | null; previous: string | null; paid_for: string; at: string };
+  security_alert: { change: SecurityChange; at: string; named?: string };
   plan_due: { plan: string; through: string };
   plan_renews: { plan: string; through: string };
   endpoint_failing: { url: string; since: string; disables_at: string };
@@ -29,6 +31,9 @@ export interface LetterFacts {
   /** The same. */
   ticket_closed: { ticket_id: string; subject?: string };
 }
+
+/** Change that the owner hears of whatever they switched off. */
+export type SecurityChange = 'email' | 'provider_linked' | 'provider_unlinked' | 'live_key' | 'endpoint_added';
 
 interface SubscriptionFacts {
   slug: string;

@@ -4,6 +4,7 @@ import { payoutChangedLetter } from './account/payout-changed.ts';
 import { planDueLetter } from './account/plan-due.ts';
 import { planRenewsLetter } from './account/plan-renews.ts';
 import { resetPasswordLetter } from './account/reset-password.ts';
+import { securityAlertLetter } from './account/security-alert.ts';
 import { verifyEmailLetter } from './account/verify-email.ts';
 import type { Letter, LetterFacts, LetterName } from './letter.ts';
 import { buyerReceiptLetter } from './sales/buyer-receipt.ts';
@@ -28,6 +29,7 @@ export const LETTERS: { readonly [N in LetterName]: Letter<LetterFacts[N]> } = {
   password_changed: passwordChangedLetter,
   account_claimed: accountClaimedLetter,
   payout_changed: payoutChangedLetter,
+  security_alert: securityAlertLetter,
   plan_due: planDueLetter,
   plan_renews: planRenewsLetter,
   endpoint_failing: endpointFailingLetter,

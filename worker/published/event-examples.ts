@@ -156,6 +156,7 @@ export const endpoint: z.infer<typeof EndpointBody> = {
   secret_hint: 'whsec_…4f5E',
   failure_streak: 0,
   livemode: true,
+  created_by: { kind: 'key', id: '01a1fc24-3c4d-7e5f-8a9b-0c1d2e3f4a5b' },
   created_at: AT,
   updated_at: AT,
 };

@@ -21,8 +21,8 @@ describe('a backlog of letters', () => {
     const ctx = newCtx(env, { requestId: 'req_backlog', defer: () => {} });
     const planned = Array.from({ length: count }, (_, i) =>
       planLetter(ctx, {
-        letter: 'payout_changed',
-        facts: { wallet: `wallet ${i}`, at: new Date().toISOString() },
+        letter: 'endpoint_disabled',
+        facts: { url: `https://hooks.example.com/${i}` },
         accountId: ada.userId as AccountId,
       }),
     );

@@ -85,7 +85,12 @@ describe('mail, as its operator runs it', () => {
     const change = { email: 'victim@example.com', current_password: 'correct horse battery' };
     expect((await w.call('PATCH', '/v1/account/me/security', { key: ada.token, body: change })).status).toBe(200);
     await w.post();
-    expect([await w.posted(), await letter()]).toMatchObject([{ asked: 0 }, { status: 'dropped', address: null }]);
+    const sent = (await w.posted()).taken.map(({ body }) => [body.to[0], body.subject, body.text.includes('#token=')]);
+    expect(sent).toEqual([
+      [ada.email, 'Security alert for your account', false],
+      ['victim@example.com', 'Confirm your e-mail address', true],
+    ]);
+    expect((await w.rows())[0]).toMatchObject({ letter: 'verify_email', status: 'dropped', address: null });
   });
 
   it('sends no link whose time is over before it goes out', async () => {

@@ -81,6 +81,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
       tokenVersion: account.tokenVersion + 1,
       email: null,
       emailVerified: false,
+      formerEmails: [],
       walletAddress: null,
       displayName: 'Deleted account',
       timezone: 'UTC',

@@ -12,6 +12,7 @@ import type { Change } from '#platform/db/commit.ts';
 import { isFreshSignIn, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, orNull } from '#platform/http/openapi.ts';
 import type { NewEvent } from '#rules/events.ts';
+import { planPayoutEmail } from './auth/owner-emails.ts';
 import { findKnownWallets, rememberWallet, vetoUnlessFirst } from './payout.store.ts';
 
 export const PayoutBody = z
@@ -29,6 +30,8 @@ export interface PayoutChange {
   subject: NewEvent['subject'];
   wallet: string | null;
   previous: string | null;
+  /** Name of the product or rail, for the owner's email. */
+  paidFor: string;
   productId?: string;
   railId?: string;
 }
@@ -38,20 +41,23 @@ export const wouldNeedSignIn = async (ctx: Shard, merchantId: AccountId, wallet:
   (await findKnownWallets(ctx.db, merchantId, wallet)) === 'others';
 
 /**
- * What belongs into the batch of every change of what is paid: the wallet becomes known, and the merchant is told. Of several first
- * wallets named at once by keys one is stored; the batches of the others fail, and planned again they are refused.
- * 403 sign_in_required by the payout rule.
+ * What belongs into the batch of every change of what is paid: the wallet becomes known, and the owner gets an email where it was not
+ * before, or where it is a default. Of several first wallets named at once by keys one is stored; the batches of the others fail, and
+ * planned again they are refused. 403 sign_in_required by the payout rule.
  */
 export async function planPayout(ctx: Scope, actor: Actor, change: PayoutChange): Promise<Pick<Change<null>, 'events' | 'writes'>> {
   const { merchantId, livemode } = ctx;
-  const { wallet } = change;
+  const { wallet, previous, paidFor } = change;
   const events = [payoutChanged(ctx, actor.via === 'key' ? 'key' : 'person', change)];
-  if (!livemode || wallet === null) return { events, writes: [] };
-  const known = await findKnownWallets(ctx.db, merchantId, wallet);
+  if (!livemode) return { events, writes: [] };
+  const known = wallet === null ? 'this_one' : await findKnownWallets(ctx.db, merchantId, wallet);
   if (known === 'others') requireFreshSignIn(ctx, actor);
-  if (known === 'this_one') return { events, writes: [] };
+  // A product that is paid to a wallet in use changes nothing an owner must hear of: an email for each would teach them to ignore all.
+  const isEmailed = known !== 'this_one' || change.railId !== undefined;
+  const emails = isEmailed ? await planPayoutEmail(ctx, merchantId, { wallet, previous, paid_for: paidFor }) : [];
+  if (wallet === null || known === 'this_one') return { events, writes: emails };
   const veto = isFreshSignIn(ctx, actor) ? [] : [vetoUnlessFirst(ctx, merchantId, wallet)];
-  return { events, writes: [...veto, rememberWallet(ctx, merchantId, wallet)] };
+  return { events, writes: [...veto, rememberWallet(ctx, merchantId, wallet), ...emails] };
 }
 
 /** The wallet of a new account, which its person has just signed in with. */
@@ -69,7 +75,7 @@ export const planAccountPayout = (ctx: Shard, merchantId: AccountId, wallet: str
 const payoutChanged = (
   { merchantId, livemode }: Tenant,
   by: 'key' | 'person',
-  { subject, wallet, previous, productId, railId }: PayoutChange,
+  { subject, wallet, previous, productId, railId }: Omit<PayoutChange, 'paidFor'>,
 ): NewEvent => ({
   merchantId,
   livemode,

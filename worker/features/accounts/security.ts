@@ -3,7 +3,8 @@ import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
-import { passwordLetter } from './auth/email-proof.ts';
+import { passwordLetters } from './auth/email-proof.ts';
+import { formerEmailsAfter, planSecurityAlert, planVerification } from './auth/owner-emails.ts';
 import { findByPassword, newPasswordHash } from './auth/passwords.ts';
 import { emailKeysOf, findAccountByEmail, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
 import { changeAccount } from './change-account.ts';
@@ -16,7 +17,7 @@ export interface ChangeSecurity {
 }
 
 /**
- * Changes e-mail or password and ends every session, the caller's own included. 401 invalid_credentials, 403
+ * Changes e-mail or password and ends every session, the caller's own included. The address until now hears of it. 401 invalid_credentials, 403
  * invalid_authorization (`sign_in_required`), 409 email_registered, 422 password_too_short or no_change.
  */
 export async function changeSecurity(ctx: Scope, actor: Actor, input: ChangeSecurity, keep: Keep<string[]>): Promise<string[]> {
@@ -33,8 +34,12 @@ export async function changeSecurity(ctx: Scope, actor: Actor, input: ChangeSecu
     const wasStored = ({ passwordHash, emailKey, tokenVersion }: Account) =>
       values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
     const vetoes = values.email ? vetoTaken(ctx, account.id, emailKeysOf(ctx, values.email)) : [];
-    const letter = values.passwordHash ? passwordLetter(ctx, account) : { writes: [] };
-    const writes = [...vetoes, ...letter.writes, ...(await keep(updatedFields))];
+    const letters = [
+      ...(values.passwordHash ? passwordLetters(ctx, account) : []),
+      ...(values.email ? planSecurityAlert(ctx, account, { change: 'email' }) : []),
+      ...(values.email ? planVerification(ctx, { ...account, ...values }) : []),
+    ];
+    const writes = [...vetoes, ...letters, ...(await keep(updatedFields))];
     return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes, wasStored };
   });
   return updatedFields;
@@ -52,7 +57,7 @@ async function planEmail(ctx: Shard, account: Account, email: string | undefined
   const { keys } = emailKeysOf(ctx, email);
   if (account.emailKey !== null && keys.includes(account.emailKey)) return {};
   if (await findAccountByEmail(ctx, email)) throw new ApiError('email_registered');
-  return { email: normaliseEmail(email), emailKey: keys[0], emailVerified: false };
+  return { email: normaliseEmail(email), emailKey: keys[0], emailVerified: false, formerEmails: formerEmailsAfter(ctx, account) };
 }
 
 async function planPassword(ctx: Ctx, account: Account, { currentPassword, newPassword }: ChangeSecurity): Promise<Partial<Account>> {

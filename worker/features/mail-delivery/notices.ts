@@ -33,12 +33,6 @@ const objectOf = <T>({ data }: StoredEvent): T => data.object as T;
 const causeOf = (letter: LetterName, { id }: StoredEvent): string => `${letter} ${id}`;
 const ownerOf = ({ merchantId }: StoredEvent): AccountId => merchantId as AccountId;
 
-export const tellPayoutChanged = following((ctx, event) => {
-  const { payout_wallet: wallet } = objectOf<{ payout_wallet: string | null }>(event);
-  const facts = { wallet, at: iso(event.createdAt) };
-  return planLetter(ctx, { letter: 'payout_changed', facts, accountId: ownerOf(event), cause: causeOf('payout_changed', event) }).writes;
-});
-
 export const tellEndpointFailing = following((ctx, event) => {
   const { url, failing_since: since, disables_at } = objectOf<{ url: string; failing_since?: string; disables_at?: string }>(event);
   if (!since || !disables_at) return [];

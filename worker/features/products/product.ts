@@ -65,8 +65,13 @@ export async function planProduct(
 }
 
 /** The writes and events of a product that names another payee. 403 sign_in_required. */
-export const planProductPayout = (ctx: Scope, actor: Actor, { id, version }: Product, wallet: string | null, previous: string | null) =>
-  planPayout(ctx, actor, { subject: { type: 'product', id, version }, wallet, previous, productId: id });
+export const planProductPayout = (
+  ctx: Scope,
+  actor: Actor,
+  { id, version, name }: Product,
+  wallet: string | null,
+  previous: string | null,
+) => planPayout(ctx, actor, { subject: { type: 'product', id, version }, wallet, previous, paidFor: name, productId: id });
 
 /** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique, 403 sign_in_required; null where none is so any more. */
 export async function explainRefusal(ctx: Scope, actor: Actor, product: Product): Promise<ApiError | null> {

@@ -150,7 +150,9 @@ export async function planRailSetting(
   const { payoutWallet: previous = null } = before ?? {};
   const subject = { type: 'rail', id: `${merchantId}:${livemode ? 'live' : 'sandbox'}:${railId}`, version: after.version } as const;
   const isMoved = after.payoutWallet !== previous;
-  const payout = isMoved ? await planPayout(ctx, actor, { subject, wallet: after.payoutWallet, previous, railId }) : null;
+  const payout = isMoved
+    ? await planPayout(ctx, actor, { subject, wallet: after.payoutWallet, previous, paidFor: RAILS[railId].name, railId })
+    : null;
   return {
     events: payout?.events ?? [],
     writes: [...(before ? updateSetting(ctx, before, after) : [insertSetting(ctx.db, after)]), ...(payout?.writes ?? [])],

@@ -36,6 +36,8 @@ export const UpdateEndpointRequest = z
   })
   .openapi('UpdateWebhookEndpointRequest', { example: { event_types: ['payment.*'] } });
 
+const MakerBody = z.object({ kind: z.enum(['key', 'person']), id: z.uuid() }).openapi('Maker');
+
 export const EndpointBody = z
   .object({
     endpoint_id: z.uuid(),
@@ -54,6 +56,8 @@ export const EndpointBody = z
     failing_since: Timestamp.optional().openapi({ description: 'Since when every delivery fails.' }),
     disables_at: Timestamp.optional().openapi({ description: 'When the endpoint is given up, unless a delivery succeeds before.' }),
     livemode: z.boolean(),
+    created_by: MakerBody,
+    changed_by: MakerBody.optional(),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -80,6 +84,8 @@ export const toEndpointResource = (endpoint: Endpoint): z.infer<typeof EndpointB
   ...given('failing_since', isoOrNull(endpoint.failingSince)),
   ...given('disables_at', disablesAt(endpoint)),
   livemode: endpoint.livemode,
+  created_by: endpoint.createdBy,
+  ...given('changed_by', endpoint.changedBy),
   created_at: iso(endpoint.createdAt),
   updated_at: iso(endpoint.updatedAt),
 });

@@ -1,6 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import type { AccountId, EndpointId } from '#core/ids.ts';
+import type { AccountId, EndpointId, KeyId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
@@ -55,6 +55,19 @@ export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<End
     .select()
     .from(webhookEndpoints)
     .where(and(eq(webhookEndpoints.merchantId, merchantId), eq(webhookEndpoints.status, 'enabled')));
+
+/** Endpoints of an account, in both modes, that a key created, or gave their present URL or secret. */
+export const listMadeBy = (db: Db, merchantId: AccountId, keyId: KeyId): Promise<Endpoint[]> =>
+  db
+    .select()
+    .from(webhookEndpoints)
+    .where(
+      and(
+        eq(webhookEndpoints.merchantId, merchantId),
+        sql`${keyId} IN (${webhookEndpoints.createdBy} ->> '$.id', ${webhookEndpoints.changedBy} ->> '$.id')`,
+      ),
+    )
+    .orderBy(desc(webhookEndpoints.createdAt));
 
 /** Refuses the batch where an endpoint of the account is enabled after all. */
 export const vetoWhileEnabled = (ctx: Shard, merchantId: AccountId): Write =>

@@ -1,51 +1,74 @@
-import { formatInstant } from '../../pages/parts/text.ts';
+import { formatInstant, plainName } from '../../pages/parts/text.ts';
 import type { Letter, LetterFacts } from '../letter.ts';
 
-/** Where the money goes was changed: it cannot be switched off, because a thief of the account would switch it off first. */
+/** New payout wallet. No preference switches it off: a thief of the account would. */
 export const payoutChangedLetter: Letter<LetterFacts['payout_changed']> = {
   pref: null,
-  to: 'owner',
+  to: 'anyone',
   path: () => '/login',
-  values: ({ wallet, at }, locale) => ({ wallet: wallet ?? '—', at: formatInstant(locale, at, 'UTC') }),
+  values: ({ wallet, previous, paid_for, at }, locale) => ({
+    wallet: wallet ?? '—',
+    previous: previous ?? '—',
+    paidFor: plainName(paid_for),
+    at: formatInstant(locale, at, 'UTC'),
+  }),
   words: {
     en: {
-      subject: 'Your payout wallet was changed',
-      lines: ['Since {at} your sales are paid to this wallet: {wallet}', 'If it was not you, sign in and set your own wallet now.'],
+      subject: 'A payout wallet was set',
+      lines: [
+        'On {at} a payout wallet was set for: {paidFor}',
+        'Sales of it are paid to this wallet from now on: {wallet}',
+        'Wallet before: {previous}',
+        'If it was not you, sign in and set your own wallet now.',
+      ],
       button: 'Sign in',
     },
     es: {
-      subject: 'Su billetera de cobro ha cambiado',
+      subject: 'Se ha establecido una billetera de cobro',
       lines: [
-        'Desde el {at} sus ventas se pagan a esta billetera: {wallet}',
+        'El {at} se estableció una billetera de cobro para: {paidFor}',
+        'Desde ahora sus ventas se pagan a esta billetera: {wallet}',
+        'Billetera anterior: {previous}',
         'Si no ha sido usted, inicie sesión y ponga ahora su propia billetera.',
       ],
       button: 'Iniciar sesión',
     },
     de: {
-      subject: 'Ihre Auszahlungs-Wallet wurde geändert',
+      subject: 'Eine Auszahlungs-Wallet wurde festgelegt',
       lines: [
-        'Seit {at} gehen Ihre Verkäufe an diese Wallet: {wallet}',
+        'Am {at} wurde eine Auszahlungs-Wallet festgelegt für: {paidFor}',
+        'Verkäufe davon gehen ab jetzt an diese Wallet: {wallet}',
+        'Wallet davor: {previous}',
         'Wenn Sie das nicht waren, melden Sie sich an und hinterlegen Sie jetzt Ihre eigene Wallet.',
       ],
       button: 'Anmelden',
     },
     fr: {
-      subject: 'Votre portefeuille de versement a été modifié',
+      subject: 'Un portefeuille de versement a été défini',
       lines: [
-        'Depuis le {at}, vos ventes sont versées sur ce portefeuille : {wallet}',
+        'Le {at}, un portefeuille de versement a été défini pour : {paidFor}',
+        'Ses ventes sont désormais versées sur ce portefeuille : {wallet}',
+        'Portefeuille précédent : {previous}',
         'Si ce n’était pas vous, connectez-vous et indiquez tout de suite votre propre portefeuille.',
       ],
       button: 'Se connecter',
     },
     'pt-BR': {
-      subject: 'Sua carteira de recebimento foi alterada',
-      lines: ['Desde {at} suas vendas são pagas nesta carteira: {wallet}', 'Se não foi você, entre e defina sua própria carteira agora.'],
+      subject: 'Uma carteira de recebimento foi definida',
+      lines: [
+        'Em {at} foi definida uma carteira de recebimento para: {paidFor}',
+        'A partir de agora, as vendas são pagas nesta carteira: {wallet}',
+        'Carteira anterior: {previous}',
+        'Se não foi você, entre e defina sua própria carteira agora.',
+      ],
       button: 'Entrar',
     },
     ja: {
-      subject: '受取ウォレットが変更されました',
+      subject: '受取ウォレットが設定されました',
       lines: [
-        '{at}から、売上はこのウォレットに支払われます: {wallet}',
+        '{at}に受取ウォレットが設定されました。対象: {paidFor}',
+        '今後の売上はこのウォレットに支払われます: {wallet}',
+        '以前のウォレット: {previous}',
         'お心当たりがない場合は、サインインしてご自身のウォレットを今すぐ設定してください。',
       ],
       button: 'サインイン',

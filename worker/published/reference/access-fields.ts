@@ -55,6 +55,8 @@ export const ACCESS_FIELDS: Readonly<Record<string, string>> = {
   secret: 'The signing secret. Shown here, and never again.',
   secret_hint: 'The end of the secret, to recognise it by.',
   disabled_reason: 'Why it is disabled.',
+  created_by: 'Key or person that created the endpoint.',
+  changed_by: 'Key or person that last changed its URL or secret.',
   failure_streak: 'Attempts that failed since the last that succeeded.',
   last_success_at: 'When an attempt last succeeded.',
   last_failure_at: 'When an attempt last failed.',

@@ -15,6 +15,7 @@ import { claiming, disarmed, planDisarm } from '../claim/claim.ts';
 import { type Arms, getArms, hasSold } from '../claim/store.ts';
 import { listIdentities } from '../oauth/store.ts';
 import { findAccount } from '../store.ts';
+import { ownerAddresses } from './owner-emails.ts';
 import { newPasswordHash } from './passwords.ts';
 import { normaliseEmail, requirePasswordLength } from './sign-in.ts';
 
@@ -111,12 +112,13 @@ async function spend<T>(
 /** Of these letters, to one address: an account may name an address that is not its owner's. */
 const PASSWORD_LETTERS_AN_HOUR = 3;
 
-/** Tells the address that the account had until now that the password is another. */
-export function passwordLetter(ctx: Shard, { id: accountId, email: address }: Account): { writes: Write[] } {
-  if (address === null) return { writes: [] };
-  const counted = { letters: ['password_changed' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - HOUR };
-  const letter = { letter: 'password_changed' as const, facts: { at: iso(ctx.now) }, accountId, address };
-  return planLetter(ctx, letter, { counted, max: PASSWORD_LETTERS_AN_HOUR });
+/** Emails about a new password to the address until now, and to those verified before within seven days. */
+export function passwordLetters(ctx: Shard, account: Account): Write[] {
+  return [...new Set([...(account.email === null ? [] : [account.email]), ...ownerAddresses(ctx, account)])].flatMap((address) => {
+    const counted = { letters: ['password_changed' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - HOUR };
+    const letter = { letter: 'password_changed' as const, facts: { at: iso(ctx.now) }, accountId: account.id, address };
+    return planLetter(ctx, letter, { counted, max: PASSWORD_LETTERS_AN_HOUR }).writes;
+  });
 }
 
 /**
@@ -137,6 +139,31 @@ export const verifyEmail = (ctx: Ctx, token: string, keep: Keep<null>): Promise<
     keep,
   );
 
+/** Account that a verification link is about. Uses nothing up. 401 invalid_credentials. */
+export async function previewEmail(ctx: Ctx, token: string): Promise<Account> {
+  const accountId = (TOKEN.exec(token)?.[1] ?? refuse(ctx, token)) as AccountId;
+  const home = await homeOf(ctx, accountId);
+  const account = await findAccount(home.db, accountId);
+  return account && (await isProof(home, 'verify', account, token)) ? account : refuse(ctx, token);
+}
+
+/**
+ * Takes the address off an account that its reader did not make. Its maker keeps the rest, and may name another address. 401
+ * invalid_credentials, 409 state_conflict for an address that is verified.
+ */
+export const disownEmail = (ctx: Ctx, token: string, keep: Keep<null>): Promise<null> =>
+  spend(
+    ctx,
+    'verify',
+    token,
+    ({ emailVerified }) => {
+      if (emailVerified)
+        throw new ApiError('state_conflict', { detail: 'This address is verified.', meta: { reason: 'already_verified' } });
+      return { values: { email: null, emailKey: null }, writes: [], result: null, wasStored: ({ email }) => email === null };
+    },
+    keep,
+  );
+
 /**
  * A new password for the reader of the account's address, also its first; every session ends, and the address counts as verified. Where it
  * never was, who made the account may be another person: nothing else that was put there keeps any power, and what ended is answered. 401
@@ -154,7 +181,7 @@ export async function resetPassword(ctx: Ctx, token: string, password: string, k
   const wasStored = (now: Account) => now.passwordHash === passwordHash;
   const change = async (account: Account) => {
     const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
-    if (account.emailVerified) return { values, writes: passwordLetter(home, account).writes, wasStored, result: null };
+    if (account.emailVerified) return { values, writes: passwordLetters(home, account), wasStored, result: null };
     const arms = await getArms(home.db, accountId);
     return { values: { ...disarmed(home, account, arms), ...values }, writes: planDisarm(home, account, arms), wasStored, result: arms };
   };

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { iso } from '#core/time.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { keyedPersonRoute, merchantWriteErrors, publicBodyErrors } from '#platform/http/callers.ts';
@@ -9,11 +10,11 @@ import {
   optionalKeyErrors,
   sendStored,
 } from '#platform/http/idempotency-key.ts';
-import { type ActorEnv, DetailResponse, jsonBody, ok, type RouteContext, router } from '#platform/http/openapi.ts';
+import { type ActorEnv, DetailResponse, jsonBody, ok, type RouteContext, router, Timestamp } from '#platform/http/openapi.ts';
 import { hitBucket, publicBucket } from '#platform/http/rate-limit.ts';
 import type { Arms } from '../claim/store.ts';
 import { askReset, askVerification } from './ask-letter.ts';
-import { resetPassword, verifyEmail } from './email-proof.ts';
+import { disownEmail, previewEmail, resetPassword, verifyEmail } from './email-proof.ts';
 import { Email } from './routes.ts';
 
 const accepted = { 202: { description: 'Taken', content: { 'application/json': { schema: DetailResponse } } } };
@@ -30,7 +31,7 @@ const ask = createRoute({
   operationId: 'sendVerification',
   tags: ['Account'],
   summary: 'Send a verification letter',
-  description: 'Its link works once, for 24 hours. After three letters within an hour none is sent.',
+  description: 'Registration sends one by itself. Its link works once, for 24 hours. After three letters within an hour none is sent.',
   ...keyedPersonRoute(limitLetters),
   request: { headers: OptionalIdempotencyHeader },
   responses: { ...accepted, ...merchantWriteErrors('state_conflict', 'mail_not_configured') },
@@ -44,6 +45,36 @@ const verify = createRoute({
   description: 'Prove an address by the token of its letter.',
   middleware: [publicBucket('email-proof'), checkIdempotencyKey] as const,
   request: { headers: OptionalIdempotencyHeader, ...jsonBody(z.object({ token: Token }).openapi('VerifyEmailRequest')) },
+  responses: {
+    ...ok(DetailResponse),
+    ...publicBodyErrors(...optionalKeyErrors, 'invalid_credentials', 'state_conflict', 'rate_limited'),
+  },
+});
+const preview = createRoute({
+  method: 'post',
+  path: '/account/email/preview',
+  operationId: 'previewVerification',
+  tags: ['Account'],
+  summary: 'Preview a verification link',
+  description: 'The account that the link would verify the address of. It uses nothing up.',
+  middleware: publicBucket('email-proof'),
+  request: jsonBody(z.object({ token: Token }).openapi('PreviewVerificationRequest')),
+  responses: {
+    ...ok(z.object({ account: z.string(), created_at: Timestamp, email: z.string() }).openapi('VerificationPreview')),
+    ...publicBodyErrors('invalid_credentials', 'rate_limited'),
+  },
+});
+const disown = createRoute({
+  method: 'post',
+  path: '/account/email/disown',
+  operationId: 'disownEmail',
+  tags: ['Account'],
+  summary: 'Take an address off an account',
+  description:
+    'For the reader of an address that another person made an account with: by the token of the verification letter. The account keeps all ' +
+    'else. 409 `state_conflict` for an address that is verified.',
+  middleware: [publicBucket('email-proof'), checkIdempotencyKey] as const,
+  request: { headers: OptionalIdempotencyHeader, ...jsonBody(z.object({ token: Token }).openapi('DisownEmailRequest')) },
   responses: {
     ...ok(DetailResponse),
     ...publicBodyErrors(...optionalKeyErrors, 'invalid_credentials', 'state_conflict', 'rate_limited'),
@@ -99,6 +130,16 @@ export const emailRoutes = router()
       isSecret: true,
     });
     return sendStored(c, await run);
+  })
+  .openapi(preview, async (c) => {
+    const { displayName, createdAt, email } = await previewEmail(c.var.ctx, c.req.valid('json').token);
+    return c.json({ account: displayName, created_at: iso(createdAt), email: email! }, 200);
+  })
+  .openapi(disown, async (c) => {
+    const { token } = c.req.valid('json');
+    const present = said(200, 'The address is taken off the account.');
+    const run = (keep: Keep<null>) => disownEmail(c.var.ctx, token, keep);
+    return sendStored(c, await answerOnce<null>(c, run, present, { isSecret: true }));
   })
   .openapi(forgot, async (c) => {
     const { email } = c.req.valid('json');

@@ -3,13 +3,14 @@ import { ApiError } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, newId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { commitNew, isConstraint } from '#platform/db/commit.ts';
+import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
 import { findAnywhere, homeOf, othersOf } from '#platform/db/directory.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { planAccountPayout } from '../payout.ts';
 import { type AccountKeys, findAccount, findAccountByKeys, insertAccount, vetoTaken } from '../store.ts';
+import { planVerification } from './owner-emails.ts';
 import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
 import { readToken } from './tokens.ts';
 
@@ -59,6 +60,7 @@ export function newAccount(ctx: Ctx, displayName: string, identity: SignInIdenti
     isStaff: false,
     tokenVersion: 1,
     emailVerified: false,
+    formerEmails: [],
     timezone: 'UTC',
     locale: 'en',
     notificationPrefs: {},
@@ -72,14 +74,19 @@ export function newAccount(ctx: Ctx, displayName: string, identity: SignInIdenti
   };
 }
 
-export async function storeAccount(ctx: Shard, account: Account, keep: Keep<Account> = keepNothing): Promise<Account> {
+export async function storeAccount(
+  ctx: Shard,
+  account: Account,
+  keep: Keep<Account> = keepNothing,
+  letters: Write[] = [],
+): Promise<Account> {
   const payout = account.walletAddress ? planAccountPayout(ctx, account.id, account.walletAddress) : { events: [], writes: [] };
   const known = [
     ...(account.email === null ? [] : [emailKeysOf(ctx, account.email)]),
     ...(account.walletAddress === null ? [] : [walletKeysOf(ctx, account.walletAddress)]),
   ];
   const vetoes = known.flatMap((keys) => vetoTaken(ctx, account.id, keys));
-  const writes = [...vetoes, insertAccount(ctx.db, account), ...payout.writes];
+  const writes = [...vetoes, insertAccount(ctx.db, account), ...payout.writes, ...letters];
   const change = await withAnswer({ events: payout.events, writes, result: account }, keep(account));
   return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
 }
@@ -94,7 +101,7 @@ export interface Register {
 const isNamedElsewhere = async (ctx: Shard, keys: AccountKeys): Promise<boolean> =>
   (await Promise.all(othersOf(ctx).map(({ db }) => findAccountByKeys(db, keys)))).some((account) => account !== undefined);
 
-/** A new account on the free plan. 409 email_registered, also for the address of a deleted account. */
+/** Creates an account on the free plan and emails its address the link that verifies it. 409 email_registered, also for the address of a deleted account. */
 export async function registerAccount(ctx: Shard, input: Register, keep: Keep<Account>): Promise<Account> {
   requirePasswordLength(input.password);
   const account = newAccount(ctx, input.displayName, {
@@ -104,7 +111,7 @@ export async function registerAccount(ctx: Shard, input: Register, keep: Keep<Ac
   });
   if (await isNamedElsewhere(ctx, emailKeysOf(ctx, input.email))) throw new ApiError('email_registered');
   try {
-    return await storeAccount(ctx, account, keep);
+    return await storeAccount(ctx, account, keep, planVerification(ctx, account));
   } catch (error) {
     throw isConstraint(error) ? new ApiError('email_registered') : error;
   }

@@ -18,6 +18,7 @@ import { admissionObject } from '#platform/objects.ts';
 import type { Permission } from '#rules/admission.ts';
 import { PERMISSIONS } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
+import { planAlertOf } from '../auth/owner-emails.ts';
 import { findKey, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
 
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
@@ -119,7 +120,8 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, keep
   const { key } = created;
   const limit = PLANS[actor.plan].activeKeysMax;
   try {
-    const change = await withAnswer({ events: [], writes: insertKey(ctx, key, limit), result: created }, keep(created));
+    const alerts = key.livemode ? await planAlertOf(ctx, merchantId, { change: 'live_key', named: key.name }) : [];
+    const change = await withAnswer({ events: [], writes: [...insertKey(ctx, key, limit), ...alerts], result: created }, keep(created));
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;

@@ -7,7 +7,9 @@ import type { Keep } from '#platform/db/once.ts';
 import type { SignInIdentity } from '#platform/db/tables/office/sign-in.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import type { SignInProvider } from '#rules/admission.ts';
+import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
+import { titleOf } from './registry.ts';
 import { deleteIdentity, findAnyIdentity, findIdentity, listIdentities, lockIdentity } from './store.ts';
 
 /** What is left of an identity of a deleted account begins so: no provider names a person like that. */
@@ -51,6 +53,7 @@ export async function unlinkIdentity(ctx: Scope, actor: Actor, provider: SignInP
         meta: { reason: 'last_way_in' },
       });
     // The row goes on to another version, so that of two at once each sees what the other took away.
-    return { values: {}, writes: [deleteIdentity(ctx.db, account.id, provider), ...(await keep(null))] };
+    const alerts = planSecurityAlert(ctx, account, { change: 'provider_unlinked', named: titleOf(provider) });
+    return { values: {}, writes: [deleteIdentity(ctx.db, account.id, provider), ...alerts, ...(await keep(null))] };
   });
 }

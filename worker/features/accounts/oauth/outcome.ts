@@ -5,6 +5,7 @@ import { findAnywhere, homeOf, newestOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
+import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { emailKeysOf, findAccountByEmail, newAccount, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { claiming, disarmed, planDisarm } from '../claim/claim.ts';
@@ -12,6 +13,7 @@ import { getArms, hasSold, vetoIfSold } from '../claim/store.ts';
 import { findAccount, forgetLogo, getAccount, insertAccount, vetoTaken } from '../store.ts';
 import { findOwner, isLocked } from './identities.ts';
 import type { Person, ProviderError } from './provider.ts';
+import { titleOf } from './registry.ts';
 import type { BegunSignIn } from './state.ts';
 import { findIdentity, insertIdentity, noteEmail, vetoUnlessAsBefore } from './store.ts';
 
@@ -83,7 +85,8 @@ async function linkPerson(
 /** Stores an identity of an account that is still who it was; false where it has another one of this provider. */
 async function addIdentity(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<boolean> {
   const isTheirs = async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id;
-  const writes = [vetoUnlessAsBefore(ctx, account), insertIdentity(ctx, account.id, provider, person)];
+  const alerts = planSecurityAlert(ctx, account, { change: 'provider_linked', named: titleOf(provider) });
+  const writes = [vetoUnlessAsBefore(ctx, account), insertIdentity(ctx, account.id, provider, person), ...alerts];
   try {
     await commitNew(ctx, { events: [], writes, result: null }, isTheirs);
     return true;

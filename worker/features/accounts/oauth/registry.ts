@@ -16,6 +16,9 @@ export interface ProviderStanding {
   missing: string[];
 }
 
+/** Name of a provider as its people know it. */
+export const titleOf = (name: SignInProvider): string => PROVIDERS[name].title;
+
 export const callbackUrlOf = ({ baseUrl }: Ctx, name: SignInProvider): string => `${baseUrl}/v1/auth/oauth/${name}/callback`;
 
 /** Which providers this deployment signs people in with, and what the others lack. */

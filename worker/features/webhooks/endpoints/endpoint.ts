@@ -2,11 +2,11 @@ import type { z } from '@hono/zod-openapi';
 import { seal, unseal } from '#core/crypto.ts';
 import { ApiError, planFull, storyOf } from '#core/errors.ts';
 import { type EndpointId, newId } from '#core/ids.ts';
-import { HOUR } from '#core/time.ts';
+import { planAlertOf } from '#features/accounts/auth/owner-emails.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
-import type { Endpoint } from '#platform/db/tables/webhooks.ts';
+import type { Endpoint, Maker } from '#platform/db/tables/webhooks.ts';
 import { checkTarget, type TargetRules } from '#platform/providers/target-url.ts';
 import { PLANS } from '#rules/plans.ts';
 import { ENDPOINT } from '#rules/states.ts';
@@ -29,13 +29,13 @@ function requireTarget(ctx: Ctx, url: string, field = 'url'): void {
 
 /** Sealed for this endpoint alone: a row copied elsewhere does not open. */
 export const secretPurpose = (endpointId: string): string => `webhook:${endpointId}`;
-const sealFor = (ctx: Ctx, endpointId: string, secret: string): Promise<string> =>
+export const sealFor = (ctx: Ctx, endpointId: string, secret: string): Promise<string> =>
   seal(ctx.config.SEAL_KEYS, secretPurpose(endpointId), secret);
 
 /** The present secret does not open: the key it was sealed with is gone from the configuration. */
 export class SecretLost extends Error {}
 
-const stillLive = ({ previousSealed }: Endpoint, now: number) => (previousSealed ?? []).filter(({ until }) => until > now);
+export const stillLive = ({ previousSealed }: Endpoint, now: number) => (previousSealed ?? []).filter(({ until }) => until > now);
 
 /** The secrets that sign right now: the present one, and those before it while their overlap lasts. */
 export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[]> {
@@ -52,6 +52,9 @@ export interface EndpointWithSecret {
   endpoint: Endpoint;
   rawSecret: string;
 }
+
+export const makerOf = ({ keyId, accountId }: Actor): Maker =>
+  keyId === null ? { kind: 'person', id: accountId } : { kind: 'key', id: keyId };
 
 /** A new endpoint. `rawSecret` exists only in this answer. 422 for the URL, 429 plan_limit_reached. */
 export async function createEndpoint(
@@ -84,13 +87,16 @@ export async function createEndpoint(
     failureStreak: 0,
     failingSince: null,
     warningsTold: 0,
+    createdBy: makerOf(actor),
+    changedBy: null,
     createdAt: ctx.now,
     updatedAt: ctx.now,
     version: 1,
   };
   const limit = PLANS[actor.plan].enabledEndpointsMax;
   const result = { endpoint, rawSecret };
-  const change = { events: [], writes: [vetoOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint)], result };
+  const alerts = ctx.livemode ? await planAlertOf(ctx, ctx.merchantId, { change: 'endpoint_added', named: input.url }) : [];
+  const change = { events: [], writes: [vetoOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint), ...alerts], result };
   try {
     const kept = await withAnswer(change, keep(result));
     return await commitNew(ctx, kept, () => findEndpoint(ctx, id));
@@ -126,11 +132,13 @@ export async function changeEndpoint(
     return await updateEndpointBy(ctx, actor, input.endpointId, {
       keep,
       decide: (endpoint) => {
-        if (input.status === undefined || input.status === endpoint.status) return { patch: settings, revives: false };
+        const isMoved = input.url !== undefined && input.url !== endpoint.url;
+        const changed = { ...settings, ...(isMoved ? { changedBy: makerOf(actor) } : {}) };
+        if (input.status === undefined || input.status === endpoint.status) return { patch: changed, revives: false };
         const revives = input.status === 'enabled';
         const status = ENDPOINT.next(endpoint.status, revives ? 'enable' : 'disable');
         const health = revives ? { failureStreak: 0, failingSince: null, disabledReason: null } : { disabledReason: 'by_merchant' };
-        return { patch: { ...settings, status, ...health }, revives };
+        return { patch: { ...changed, status, ...health }, revives };
       },
     });
   } catch (error) {
@@ -150,36 +158,13 @@ export const disableEndpoint = (ctx: Scope, actor: Actor, endpointId: EndpointId
         : { patch: { status: ENDPOINT.next(endpoint.status, 'disable'), disabledReason: 'by_merchant' }, revives: false },
   });
 
-const PREVIOUS_MAX = 5;
-
-/** A new secret; the ones before sign beside it for the rest of their hours. Without an overlap it signs alone from now on. */
-export async function rotateSecret(
-  ctx: Scope,
-  actor: Actor,
-  { endpointId, overlapHours, keep }: { endpointId: EndpointId; overlapHours: number; keep: Keep<EndpointWithSecret> },
-): Promise<EndpointWithSecret> {
-  const rawSecret = newSecret();
-  const secretSealed = await sealFor(ctx, endpointId, rawSecret);
-  const decide = (before: Endpoint): Decision => {
-    // An earlier try stored it and its answer was lost: rotating again would keep the wrong secret as the previous one.
-    if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
-    const until = ctx.wallNow + overlapHours * HOUR;
-    // A merchant who rotates again before the overlap ends, or repeats a request whose answer was lost, still verifies with an older one.
-    const previous =
-      overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.wallNow)].slice(0, PREVIOUS_MAX) : [];
-    const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
-    return { patch: { secretSealed, secretHint: secretHint(rawSecret), previousSealed: previous, previousUntil }, revives: false };
-  };
-  const endpoint = await updateEndpointBy(ctx, actor, endpointId, { decide, keep: (after) => keep({ endpoint: after, rawSecret }) });
-  return { endpoint, rawSecret };
-}
-
-interface Decision {
+export interface Decision {
   patch: Partial<Endpoint>;
   revives: boolean;
 }
 
-const updateEndpointBy = (
+/** Changes an endpoint as `decide` says, afresh at every try. */
+export const updateEndpointBy = (
   ctx: Scope,
   actor: Actor,
   endpointId: EndpointId,

@@ -21,7 +21,8 @@ import {
 import { recoverEndpoint } from '../deliveries/fan-out.ts';
 import { CreateEndpointRequest, EndpointBody, EndpointSecretBody, toEndpointResource, UpdateEndpointRequest } from '../resource.ts';
 import { listEndpoints } from '../store.ts';
-import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecret, rotateSecret } from './endpoint.ts';
+import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecret } from './endpoint.ts';
+import { rotateSecret } from './rotate-secret.ts';
 import { type TestResult, testEndpoint } from './test-endpoint.ts';
 
 const tags = ['Webhooks'];

@@ -71,10 +71,23 @@ async function spend(facts: LetterLinkFacts, token: LinkToken, password: string 
   return answer.ok ? { kind: 'done' } : { kind: 'refused', failure: answer };
 }
 
+/** Asks which account the link is about. Without an answer the page shows none: what spends the token says what is wrong with it. */
+async function nameAccount(value: string, report: Report): Promise<void> {
+  const answer = await callApi<{ account: string; created_at: string }>('POST', '/v1/account/email/preview', { body: { token: value } });
+  if (answer.ok) report({ kind: 'named', account: { name: answer.body.account, createdAt: answer.body.created_at } });
+}
+
+async function disown(token: LinkToken): Promise<LetterLinkNews> {
+  const answer = await callApi('POST', '/v1/account/email/disown', { body: { token: token.read() } });
+  return answer.ok ? { kind: 'disowned' } : { kind: 'refused', failure: answer };
+}
+
 async function run(facts: LetterLinkFacts, token: LinkToken, report: Report, effect: LetterLinkEffect): Promise<void> {
   switch (effect.kind) {
     case 'spendToken':
       return report(await spend(facts, token, effect.password));
+    case 'disownAccount':
+      return report(await disown(token));
     case 'forgetToken':
       return token.forget();
     case 'forgetSession':
@@ -90,9 +103,12 @@ export function startLetterLink(facts: LetterLinkFacts, panel: HTMLElement): voi
   page.connect((effect) => void run(facts, token, page.report, effect));
   const actions: LetterLinkActions = {
     confirm: (event) => page.report({ kind: 'confirmed', password: facts.page === 'reset' ? textIn(event, 'password') : null }),
+    disown: () => page.report({ kind: 'notMine' }),
     showPassword,
   };
-  if (token.take() === null) page.report({ kind: 'tokenMissing' });
+  const value = token.take();
+  if (value === null) page.report({ kind: 'tokenMissing' });
+  else if (facts.page === 'verify') void nameAccount(value, page.report);
   drawOnChange(page, panel, sayIn(facts.text), (state, say) => <LetterLink facts={facts} state={state} say={say} actions={actions} />);
   // Another letter's link, opened where this page stands already.
   addEventListener('hashchange', () => location.hash !== '' && location.reload());

@@ -1,10 +1,12 @@
 import { Mark } from '../../parts/parts.tsx';
+import { formatInstant, plainName } from '../../parts/text.ts';
 import { type AccountTextKey, type LetterLinkFacts, loginPathOf, type SayAccount } from '../facts.ts';
 import { Form, PageTitle, PasswordField, ProblemNote } from '../parts.tsx';
 import type { LetterLinkState } from './machine.ts';
 
 export interface LetterLinkActions {
   confirm(event: Event): void;
+  disown(): void;
   showPassword(event: Event): void;
 }
 
@@ -54,11 +56,24 @@ export function LetterLink(props: LetterLinkProps) {
   return (
     <div class="panel">
       <PageTitle>{say(words.title)}</PageTitle>
+      {state.account && (
+        <p>
+          {say('verifyAccount', {
+            account: plainName(state.account.name),
+            created: formatInstant(facts.locale, state.account.createdAt),
+          })}
+        </p>
+      )}
       <p>{say(words.help)}</p>
       <ProblemNote problem={state.problem} say={say} />
       <Form submit={say(words.button)} isBusy={state.isBusy} onSubmit={actions?.confirm}>
         {facts.page === 'reset' && <PasswordField say={say} isNew onShow={actions?.showPassword} />}
       </Form>
+      {facts.page === 'verify' && (
+        <button type="button" class="plain-button" disabled={state.isBusy || !actions} onClick={actions?.disown}>
+          {say('notMeButton')}
+        </button>
+      )}
     </div>
   );
 }
@@ -69,6 +84,7 @@ function Outcome({ facts, state, say }: LetterLinkProps) {
   const words = WORDS[facts.page];
   const outcome: Record<Exclude<LetterLinkState['step'], 'ready'>, { title: AccountTextKey; help: AccountTextKey }> = {
     done: { title: words.done, help: words.doneHelp },
+    disowned: { title: 'notMe', help: 'notMeHelp' },
     linkUsed: { title: 'linkUsed', help: words.linkUsed },
     linkOld: { title: 'linkOld', help: words.linkOld },
     linkNone: { title: 'linkNone', help: 'linkNoneHelp' },
@@ -79,7 +95,7 @@ function Outcome({ facts, state, say }: LetterLinkProps) {
   const isNewLetter = isReset && step !== 'done';
   return (
     <div class="panel">
-      <Mark kind={step === 'done' ? 'done' : step === 'linkOld' ? 'time' : 'failed'} />
+      <Mark kind={step === 'done' || step === 'disowned' ? 'done' : step === 'linkOld' ? 'time' : 'failed'} />
       <PageTitle>{say(title)}</PageTitle>
       <p>{say(help)}</p>
       {isNewLetter && (

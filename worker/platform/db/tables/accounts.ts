@@ -28,6 +28,12 @@ export interface ClaimedAccount {
   wallets: number;
 }
 
+/** Verified address that the account had before; `until` in epoch milliseconds. */
+export interface FormerEmail {
+  email: string;
+  until: number;
+}
+
 export const accounts = sqliteTable(
   'accounts',
   {
@@ -52,6 +58,8 @@ export const accounts = sqliteTable(
     /** Tokens carry it; a token of an older version is refused on its next request. */
     tokenVersion: integer('token_version').notNull(),
     emailVerified: flag('email_verified').notNull(),
+    /** Addresses that still hear of a new payout wallet. Changed with the address, erased with the account. */
+    formerEmails: json<FormerEmail[]>('former_emails').notNull().default([]),
     timezone: text('timezone').notNull(),
     /** What language letters to it are in. */
     locale: text('locale').$type<Locale>().notNull().default('en'),

@@ -4,6 +4,12 @@ import type { AccountId, EndpointId } from '#core/ids.ts';
 import { DELIVERY, type DeliveryStatus, ENDPOINT, type EndpointStatus } from '#rules/states.ts';
 import { flag, instant, json, oneOf } from './columns.ts';
 
+/** Who made an endpoint: a key, or a signed-in person by the id of the account. */
+export interface Maker {
+  kind: 'key' | 'person';
+  id: string;
+}
+
 /** Where a merchant, or an automation platform on their behalf, wants events. */
 export const webhookEndpoints = sqliteTable(
   'webhook_endpoints',
@@ -32,6 +38,9 @@ export const webhookEndpoints = sqliteTable(
     failingSince: instant('failing_since'),
     /** How many warnings of the present failure its merchant was sent. */
     warningsTold: integer('warnings_told').notNull().default(0),
+    createdBy: json<Maker>('created_by').notNull(),
+    /** Who gave it its present URL or secret; null: its maker. */
+    changedBy: json<Maker>('changed_by'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),

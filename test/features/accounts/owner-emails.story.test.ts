@@ -1,0 +1,178 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DAY } from '#core/time.ts';
+import { letTimeRun, setTime } from '../../world/clock.ts';
+import { testEnv } from '../../world/env.ts';
+import { letterToken, MailWorld, tokenIn } from '../../world/mail.ts';
+import { OAuthBrowser, somebody } from '../../world/oauth.ts';
+import type { CallOptions, Merchant } from '../../world/world.ts';
+
+const PASSWORD = 'correct horse battery';
+let callers = 0;
+/** Each call from an address of its own: the limits by address are not what these tests are about. */
+const from = (): CallOptions => ({ headers: { 'CF-Connecting-IP': `198.51.100.${++callers % 250}` } });
+const keyed = () => ({ 'Idempotency-Key': crypto.randomUUID() });
+
+let w: MailWorld;
+let ada: Merchant;
+
+beforeEach(async () => {
+  w = new MailWorld({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+  ada = await w.merchant();
+  expect((await verify(await letterToken(w, ada.userId, 'verify'))).status).toBe(200);
+});
+
+const verify = (token: string) => w.call('POST', '/v1/account/email/verify', { body: { token }, ...from() });
+const lettersTo = async (email: string) => {
+  await w.post();
+  return (await w.posted()).taken.filter(({ body }) => body.to[0] === email).map(({ body }) => body);
+};
+const subjectsTo = async (email: string) => (await lettersTo(email)).map(({ subject }) => subject);
+const login = async (email: string, password = PASSWORD): Promise<string> =>
+  (await w.call('POST', '/v1/auth/login', { body: { email, password }, ...from() })).body.token;
+const changeSecurity = async (token: string, change: Record<string, string>) => {
+  const body = { current_password: PASSWORD, ...change };
+  expect((await w.call('PATCH', '/v1/account/me/security', { key: token, body, ...from() })).status).toBe(200);
+};
+const setRail = async (railId: string, payout_wallet: string, token = ada.token) => {
+  const options = { key: token, body: { payout_wallet }, headers: keyed() };
+  expect((await w.call('PUT', `/v1/access/rail-settings/${railId}`, options)).status).toBe(200);
+};
+const PAYOUT = 'A payout wallet was set';
+const ALERT = 'Security alert for your account';
+
+describe('payout_changed', () => {
+  it('is sent for a wallet that was not payable before, and for none of the products that use a known one', async () => {
+    await w.product(ada);
+    for (let index = 0; index < 3; index++) await w.product(ada, { name: `Weather ${index}` });
+    expect(await subjectsTo(ada.email)).toEqual([PAYOUT]);
+    const { address } = await w.chain.wallet(0n);
+    const other = await w.product(ada, { name: 'Storm warnings', payout_wallet: address });
+    const moved = { key: ada.token, body: { payout_wallet: ada.wallet.address } };
+    expect((await w.call('PATCH', `/v1/products/${other.product_id}`, moved)).status).toBe(200);
+    const letters = await lettersTo(ada.email);
+    expect(letters.map(({ subject }) => subject)).toEqual([PAYOUT, PAYOUT]);
+    expect(letters[0]!.text).toMatch(new RegExp(`Weather API[^]*${ada.wallet.address}[^]*Wallet before: —`));
+    expect(letters[1]!.text).toMatch(new RegExp(`Storm warnings[^]*${address}`));
+  });
+
+  it('is sent for each change of a default, with the rail and both wallets, whatever is switched off', async () => {
+    const off = { webhooks: false, payouts: false, renewals: false, buyer_receipts: false, product_news: false };
+    await w.call('PATCH', '/v1/account/me', { key: ada.token, body: { notification_prefs: off } });
+    const { address } = await w.chain.wallet(0n);
+    await setRail('solana_usdc', ada.wallet.address);
+    await setRail('solana_usdc', address);
+    await setRail('solana_usdc', ada.wallet.address);
+    const letters = await lettersTo(ada.email);
+    expect(letters.map(({ subject }) => subject)).toEqual([PAYOUT, PAYOUT, PAYOUT]);
+    expect(letters[2]!.text).toContain(`Wallet before: ${address}`);
+  });
+
+  it('is not sent for the sandbox, to an address that is not verified, or for a wallet that only signs in', async () => {
+    await w.product({ ...ada, key: ada.sandboxKey });
+    const bob = await w.merchant();
+    await w.product(bob);
+    expect([await subjectsTo(ada.email), await subjectsTo(bob.email)]).toEqual([[], []]);
+  });
+
+  it('also goes to the verified address of before for seven days after the address changed', async () => {
+    await changeSecurity(ada.token, { email: 'thief@example.com' });
+    const thief = await login('thief@example.com');
+    await changeSecurity(thief, { email: 'thief-2@example.com' });
+    const token = await login('thief-2@example.com');
+    await setRail('solana_usdc', ada.wallet.address, token);
+    expect(await subjectsTo(ada.email)).toEqual([ALERT, ALERT, PAYOUT]);
+    setTime(Date.now() + 7 * DAY + 1000);
+    try {
+      await setRail('solana_sol', ada.wallet.address, await login('thief-2@example.com'));
+      expect(await subjectsTo(ada.email)).toEqual([ALERT, ALERT, PAYOUT]);
+    } finally {
+      letTimeRun();
+    }
+  });
+});
+
+describe('security_alert', () => {
+  const textsTo = async (email: string) => (await lettersTo(email)).filter(({ subject }) => subject === ALERT).map(({ text }) => text);
+
+  it('tells the former address that the address of the account changed, and the new one gets a link', async () => {
+    await changeSecurity(ada.token, { email: 'ada-2@example.com' });
+    expect((await textsTo(ada.email))[0]).toContain('The e-mail address of your account was changed.');
+    expect(await subjectsTo('ada-2@example.com')).toEqual(['Confirm your e-mail address']);
+    const token = await login('ada-2@example.com');
+    const change = { current_password: PASSWORD, new_password: 'battery staple 9' };
+    expect((await w.call('PATCH', '/v1/account/me/security', { key: token, body: change, ...from() })).status).toBe(200);
+    expect(await subjectsTo(ada.email)).toEqual([ALERT, 'Your password was changed']);
+  });
+
+  it('tells of a linked provider, a removed one, a live key and a live endpoint, each by its name', async () => {
+    const google = new OAuthBrowser(w, 'google');
+    await google.is(somebody());
+    expect((await google.signIn({}, { key: ada.token })).outcome).toHaveProperty('linked');
+    const removed = await w.call('DELETE', '/v1/account/identities/google', { key: ada.token });
+    const created = [
+      removed,
+      await w.call('POST', '/v1/keys', { key: ada.token, body: { name: 'till' } }),
+      await w.call('POST', '/v1/keys', { key: ada.token, body: { name: 'trial', sandbox_mode: true } }),
+    ];
+    const url = `${testEnv.TEST_RECEIVER_URL}/ok/alert`;
+    for (const key of [ada.key, ada.sandboxKey]) created.push(await w.call('POST', '/v1/webhooks/endpoints', { key, body: { url } }));
+    const hook = { target_url: `${url}-hook`, event_type: 'payment.confirmed' };
+    created.push(await w.call('POST', '/v1/integrations/automation/hooks', { key: ada.key, body: hook }));
+    expect(created.map(({ status }) => status)).toEqual([204, 201, 201, 201, 201, 201]);
+    const texts = await textsTo(ada.email);
+    const named = ['Google was linked', 'Google was removed', 'live API key was created: till', `added: ${url}\n`, `added: ${url}-hook`];
+    expect(named.map((text) => texts.filter((one) => one.includes(text)).length)).toEqual([1, 1, 1, 1, 1]);
+    expect(texts).toHaveLength(5);
+  });
+
+  it('is written ten times an hour to one address at most', async () => {
+    for (let index = 0; index < 12; index++) await w.call('POST', '/v1/keys', { key: ada.token, body: { name: `key ${index}` } });
+    expect(await textsTo(ada.email)).toHaveLength(10);
+  });
+});
+
+describe('verify_email', () => {
+  const register = async (email: string, display_name = 'Ada’s weather') => {
+    const answer = await w.call('POST', '/v1/auth/register', { body: { email, password: PASSWORD, display_name }, ...from() });
+    expect(answer.status).toBe(201);
+    return answer.body as { token: string; user_id: string };
+  };
+  const preview = (token: string) => w.call('POST', '/v1/account/email/preview', { body: { token }, ...from() });
+  const disown = (token: string, headers = {}) =>
+    w.call('POST', '/v1/account/email/disown', { body: { token }, headers: { ...from().headers, ...headers } });
+
+  it('is sent at registration, and names the account and the day it was made', async () => {
+    await register('grace@example.com', 'Grace & Co');
+    const [letter] = await lettersTo('grace@example.com');
+    expect(letter!.text).toContain('Its name: Grace & Co.');
+    expect(letter!.text).toContain(`Created: ${new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' }).format(Date.now())}`);
+    const token = tokenIn({ body: letter! } as never);
+    const seen = await preview(token);
+    expect(seen.body).toEqual({ account: 'Grace & Co', created_at: expect.any(String), email: 'grace@example.com' });
+    expect([(await preview(token)).status, (await verify(token)).status, (await preview(token)).status]).toEqual([200, 200, 401]);
+  });
+
+  it('lets the reader take their address off an account that another person made, and have an account of their own', async () => {
+    const squatter = await register('victim@example.com');
+    const [letter] = await lettersTo('victim@example.com');
+    const token = tokenIn({ body: letter! } as never);
+    const headers = keyed();
+    const [first, again, other] = [await disown(token, headers), await disown(token, headers), await disown(token)];
+    expect([first.status, again.body, other.status]).toEqual([200, first.body, 401]);
+    const { body: me } = await w.call('GET', '/v1/account/me', { key: squatter.token });
+    expect(me).toMatchObject({ email: null, email_verified: false });
+    expect((await verify(token)).status).toBe(401);
+    const google = new OAuthBrowser(w, 'google');
+    await google.is({ ...somebody(), email: 'victim@example.com' });
+    const { outcome } = await google.signIn({ mode: 'register' });
+    const mine = await w.call('GET', '/v1/account/me', { key: (outcome as { token: string }).token });
+    expect(mine.body.user_id).not.toBe(squatter.user_id);
+    expect(mine.body).toMatchObject({ email: 'victim@example.com', has_password: false });
+  });
+
+  it('takes no address away that is verified', async () => {
+    const token = await letterToken(w, ada.userId, 'verify');
+    expect((await disown(token)).status).toBe(401);
+    expect((await w.call('GET', '/v1/account/me', { key: ada.token })).body.email).toBe(ada.email);
+  });
+});

@@ -1,0 +1,32 @@
+import type { EndpointId } from '#core/ids.ts';
+import { HOUR } from '#core/time.ts';
+import type { Actor, Scope } from '#platform/context.ts';
+import type { Keep } from '#platform/db/once.ts';
+import type { Endpoint } from '#platform/db/tables/webhooks.ts';
+import { newSecret, secretHint } from '../deliveries/signature.ts';
+import { type Decision, type EndpointWithSecret, makerOf, sealFor, stillLive, updateEndpointBy } from './endpoint.ts';
+
+const PREVIOUS_MAX = 5;
+
+/** A new secret; the ones before sign beside it for the rest of their hours. Without an overlap it signs alone from now on. */
+export async function rotateSecret(
+  ctx: Scope,
+  actor: Actor,
+  { endpointId, overlapHours, keep }: { endpointId: EndpointId; overlapHours: number; keep: Keep<EndpointWithSecret> },
+): Promise<EndpointWithSecret> {
+  const rawSecret = newSecret();
+  const secretSealed = await sealFor(ctx, endpointId, rawSecret);
+  const decide = (before: Endpoint): Decision => {
+    // An earlier try stored it and its answer was lost: rotating again would keep the wrong secret as the previous one.
+    if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
+    const until = ctx.wallNow + overlapHours * HOUR;
+    // A merchant who rotates again before the overlap ends, or repeats a request whose answer was lost, still verifies with an older one.
+    const previous =
+      overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.wallNow)].slice(0, PREVIOUS_MAX) : [];
+    const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
+    const sealed = { secretSealed, secretHint: secretHint(rawSecret), previousSealed: previous, previousUntil };
+    return { patch: { ...sealed, changedBy: makerOf(actor) }, revives: false };
+  };
+  const endpoint = await updateEndpointBy(ctx, actor, endpointId, { decide, keep: (after) => keep({ endpoint: after, rawSecret }) });
+  return { endpoint, rawSecret };
+}
