@@ -44,6 +44,7 @@ import { cancellationRoutes, subscriptionRoutes } from '#features/subscriptions/
 import { supportRoutes } from '#features/support/routes.ts';
 import { integrationRoutes } from '#features/webhooks/automation/routes.ts';
 import { deliveryRoutes } from '#features/webhooks/deliveries/routes.ts';
+import { keyResourceRoutes } from '#features/webhooks/endpoints/key.routes.ts';
 import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
 
 /** What is served under /v1, in the order of the document's tags. */
@@ -56,6 +57,7 @@ export const versionedRouters = [
   communityRoutes,
   figureRoutes,
   keyRoutes,
+  keyResourceRoutes,
   productRoutes,
   checkoutRoutes,
   sendRoutes,

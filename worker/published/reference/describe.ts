@@ -46,6 +46,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   per_page: 'How many entries a page has.',
   provider: 'Who it is done with.',
   token: 'The token of the hand-off.',
+  with: '`endpoints`: also disable what the key made.',
 };
 
 interface SchemaNode {

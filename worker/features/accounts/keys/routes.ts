@@ -1,15 +1,15 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { admissionIdOf, type KeyId } from '#core/ids.ts';
+import { admissionIdOf } from '#core/ids.ts';
 import { iso, isoOrNull } from '#core/time.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } from '#platform/http/callers.ts';
-import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { created, idOf, idParam, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
+import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
+import { created, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { PERMISSIONS } from '#rules/admission.ts';
 import { emptyUsage, type KeyUsage } from '#rules/figures/key-usage.ts';
 import { listKeys } from '../store.ts';
-import { announceKey, type CreatedKey, createKey, revokeKey } from './keys.ts';
+import { announceKey, type CreatedKey, createKey } from './keys.ts';
 
 const KeyBody = z
   .object({
@@ -93,18 +93,6 @@ const create = createRoute({
     ...merchantWriteErrors('admin_requires_staff', 'invalid_permissions', 'plan_limit_reached'),
   },
 });
-const revoke = createRoute({
-  method: 'delete',
-  path: '/keys/{key_id}',
-  operationId: 'revokeKey',
-  tags: ['API keys'],
-  summary: 'Revoke a key',
-  description: 'Revoke a key, at once and for ever.',
-  ...keyedPersonRoute(),
-  request: { headers: OptionalIdempotencyHeader, params: idParam('key_id', idOf<KeyId>()) },
-  responses: { 204: { description: 'Revoked' }, ...merchantWriteErrors('not_found') },
-});
-
 export const keyRoutes = router()
   .openapi(list, async (c) => {
     const { actor, scope: ctx } = c.var;
@@ -127,8 +115,4 @@ export const keyRoutes = router()
     );
     await announceKey(ctx, { merchantId: actor.accountId, id: JSON.parse(answer.body).key.id });
     return sendStored(c, answer);
-  })
-  .openapi(revoke, async (c) => {
-    const run = () => revokeKey(c.var.scope, c.var.actor, c.req.valid('param').key_id);
-    return sendStored(c, await answerLeased(c, run, () => ({ status: 204 })));
   });

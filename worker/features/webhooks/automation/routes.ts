@@ -79,7 +79,7 @@ const events = createRoute({
   responses: { ...ok(pageOf(EventBody, 'EventPage')), ...merchantErrors() },
 });
 
-const HookBody = EndpointBody.extend({
+export const HookBody = EndpointBody.extend({
   id: z.uuid().openapi({ description: 'The endpoint_id again, where automation platforms look for it.' }),
 }).openapi('AutomationHook');
 const url = z.string().max(2048);
@@ -129,7 +129,7 @@ function oneOf<K extends string>(body: Partial<Record<K, string>>, a: K, b: K): 
 const refuse = (field: string, msg: string, type: string): never =>
   raise('validation_error', { problems: [{ loc: ['body', field], msg, type }] });
 
-const toHookResource = (endpoint: Endpoint) => ({ ...toEndpointResource(endpoint), id: endpoint.id });
+export const toHookResource = (endpoint: Endpoint) => ({ ...toEndpointResource(endpoint), id: endpoint.id });
 
 export const integrationRoutes = router()
   .openapi(health, async (c) => {

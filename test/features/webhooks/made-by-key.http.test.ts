@@ -1,0 +1,76 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { testEnv } from '../../world/env.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+const URL_OK = 'https://shop.example.com/hooks';
+
+describe('what a key made', () => {
+  let ada: Merchant;
+  let leaked: { id: string; raw: string };
+
+  const call = (method: string, path: string, key: string, body?: unknown) => w.call(method, `/v1/${path}`, { key, body });
+  const endpointOf = async (key: string, url = URL_OK) => (await call('POST', 'webhooks/endpoints', key, { url })).body;
+  const resources = (key: string) => call('GET', `keys/${leaked.id}/resources`, key);
+  const statuses = async () => {
+    const { items } = (await call('GET', 'webhooks/endpoints?per_page=100', ada.token)).body;
+    return items.map(({ url, status, disabled_reason }: Record<string, string>) => [url, status, disabled_reason]);
+  };
+
+  beforeEach(async () => {
+    ada = await w.merchant();
+    const { body } = await call('POST', 'keys', ada.token, { name: 'leaked' });
+    leaked = { id: body.key.id, raw: body.raw_key };
+  });
+
+  it('is named on endpoints and hooks, beside those that a person or another key made', async () => {
+    const mine = await endpointOf(ada.token, `${URL_OK}/person`);
+    expect(mine.created_by).toEqual({ kind: 'person', id: ada.userId });
+    const theirs = await endpointOf(leaked.raw);
+    expect(theirs.created_by).toEqual({ kind: 'key', id: leaked.id });
+    const hook = { target_url: `${URL_OK}/hook`, event_type: 'payment.confirmed' };
+    const hooked = (await call('POST', 'integrations/automation/hooks', leaked.raw, hook)).body;
+    await endpointOf(ada.key, `${URL_OK}/other-key`);
+    const { body } = await resources(ada.token);
+    expect([body.endpoints.map(idOf), body.hooks.map(idOf)]).toEqual([[theirs.endpoint_id], [hooked.endpoint_id]]);
+  });
+
+  it('takes in an endpoint of the merchant’s that the key led elsewhere, or learned the secret of', async () => {
+    const [moved, rotated, paused] = [await endpointOf(ada.token), await endpointOf(ada.token), await endpointOf(ada.token)];
+    await call('PATCH', `webhooks/endpoints/${moved.endpoint_id}`, leaked.raw, { url: 'https://thief.example.com/x' });
+    await call('POST', `webhooks/endpoints/${rotated.endpoint_id}/rotate-secret`, leaked.raw, {});
+    await call('PATCH', `webhooks/endpoints/${paused.endpoint_id}`, leaked.raw, { description: 'mine' });
+    const { body } = await resources(ada.token);
+    expect(new Set(body.endpoints.map(idOf))).toEqual(new Set([moved.endpoint_id, rotated.endpoint_id]));
+    expect(body.endpoints.map(({ changed_by }: { changed_by: unknown }) => changed_by)).toEqual(
+      Array(2).fill({ kind: 'key', id: leaked.id }),
+    );
+  });
+
+  it('is disabled with the key where that is asked for, what waits for it included, and stays as it is where not', async () => {
+    await endpointOf(ada.token, `${URL_OK}/person`);
+    const box = `${testEnv.TEST_RECEIVER_URL}/ok/${crypto.randomUUID()}`;
+    const theirs = await endpointOf(leaked.raw, box);
+    await w.product(ada);
+    await w.deliver();
+    const waiting = async () => (await call('GET', `webhooks/deliveries?endpoint_id=${theirs.endpoint_id}`, ada.token)).body.items;
+    expect((await waiting()).map(({ status }: { status: string }) => status)).toEqual(['pending']);
+    expect((await call('DELETE', `keys/${leaked.id}`, ada.token)).status).toBe(204);
+    expect((await statuses()).map(([, status]: string[]) => status)).toEqual(['enabled', 'enabled']);
+    for (let turn = 0; turn < 2; turn++) expect((await call('DELETE', `keys/${leaked.id}?with=endpoints`, ada.token)).status).toBe(204);
+    expect(await statuses()).toEqual([
+      [box, 'disabled', 'key_revoked'],
+      [`${URL_OK}/person`, 'enabled', undefined],
+    ]);
+    expect((await waiting()).map(({ status }: { status: string }) => status)).toEqual(['cancelled']);
+    expect((await resources(ada.token)).body.endpoints.map(idOf)).toEqual([theirs.endpoint_id]);
+  });
+
+  it('is shown to no other merchant, and to no key of the other mode', async () => {
+    const eve = await w.merchant();
+    const answers = [await resources(eve.token), await resources(eve.key), await resources(ada.sandboxKey), await resources(ada.key)];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 200]);
+  });
+});
+
+const idOf = ({ endpoint_id }: { endpoint_id: string }): string => endpoint_id;

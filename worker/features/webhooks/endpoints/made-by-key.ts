@@ -1,0 +1,27 @@
+import { raise } from '#core/errors.ts';
+import type { KeyId } from '#core/ids.ts';
+import { findKey } from '#features/accounts/store.ts';
+import type { Actor, Scope } from '#platform/context.ts';
+import { transact } from '#platform/db/commit.ts';
+import type { Endpoint } from '#platform/db/tables/webhooks.ts';
+import { ENDPOINT } from '#rules/states.ts';
+import { cancelWaiting } from '../deliveries/breaker.store.ts';
+import { listMadeBy, updateEndpoint } from '../store.ts';
+
+/** Endpoints and hooks that a key created, or gave their present URL or secret. 404 for a key of another account, or of the other mode. */
+export async function listEndpointsOfKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<Endpoint[]> {
+  const key = (await findKey(ctx.db, actor.accountId, keyId)) ?? raise('not_found');
+  if (actor.via === 'key' && key.livemode !== actor.livemode) raise('not_found');
+  return listMadeBy(ctx.db, actor.accountId, keyId);
+}
+
+/** Disables what a key made and ends what waits for it. Repeated, it changes nothing. */
+export const disableEndpointsOfKey = (ctx: Scope, actor: Actor, keyId: KeyId): Promise<null> =>
+  transact(ctx, { reload: () => listMadeBy(ctx.db, actor.accountId, keyId) }, (endpoints) => {
+    const enabled = endpoints.filter(({ status }) => status === 'enabled');
+    const writes = enabled.flatMap((endpoint) => [
+      ...updateEndpoint(ctx, endpoint, { status: ENDPOINT.next(endpoint.status, 'disable'), disabledReason: 'key_revoked' }),
+      cancelWaiting(ctx, endpoint.id),
+    ]);
+    return { events: [], writes, result: null };
+  });
