@@ -1056,6 +1056,7 @@ CREATE TABLE `subscription_authorizations` (
 	`last_collection` text,
 	`cancelled_at` integer,
 	`cancel_effective_at` integer,
+	`stopped_at` integer,
 	`next_attempt_at` integer,
 	`next_look_at` integer,
 	`ended_at` integer,

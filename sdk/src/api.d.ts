@@ -2409,6 +2409,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/access/native-subscriptions/{authorization_id}/stop': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Stop a native subscription
+     * @description End collecting, at once and for good; it needs a person who signed in within the last 15 minutes. What is paid for lasts. The buyer’s consent stays on the chain until the buyer cancels: the buyer is told how, where an address is known.
+     */
+    post: operations['stopNativeSubscription'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/access/native-subscriptions/{authorization_id}/cancel-intent': {
     parameters: {
       query?: never;
@@ -3465,6 +3485,11 @@ export interface components {
          */
         effective_at: string;
       };
+      /**
+       * Format: date-time
+       * @description Time at which the merchant ended collecting.
+       */
+      stopped_at?: string;
       /** @description True of real money, false of the sandbox. */
       livemode: boolean;
       /** @description Counts the changes: the higher one is the newer one. */
@@ -11044,6 +11069,35 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: never;
+      path: {
+        /** @description The native subscription: a buyer’s consent to be collected from, once a period. */
+        authorization_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['NativeSubscription'];
+        };
+      };
+    };
+  };
+  stopNativeSubscription: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         /** @description The native subscription: a buyer’s consent to be collected from, once a period. */
         authorization_id: string;

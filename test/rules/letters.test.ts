@@ -30,6 +30,7 @@ const factsWith = (text: string): LetterFacts => ({
   subscription_past_due: { slug: 'weather', product: text, seller: text, amount: AMOUNT },
   subscription_reapprove: { slug: 'weather', product: text, seller: text, amount: AMOUNT },
   subscription_cancelled: { slug: 'weather', product: text, seller: text, through: AT },
+  subscription_stopped: { authorization_id: 'nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5', product: text, seller: text, through: AT },
   ticket_asked: { ticket_id: text },
   ticket_answered: { ticket_id: text, subject: text, message: text },
   ticket_resolved: { ticket_id: text, subject: text },

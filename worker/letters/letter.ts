@@ -24,6 +24,8 @@ export interface LetterFacts {
   subscription_past_due: SubscriptionFacts & { amount: MoneyResource };
   subscription_reapprove: SubscriptionFacts & { amount: MoneyResource };
   subscription_cancelled: SubscriptionFacts & { through: string };
+  /** Ended by the merchant; `authorization_id` leads to where the buyer ends it on the chain too. */
+  subscription_stopped: Omit<SubscriptionFacts, 'slug'> & { authorization_id: string; through: string };
   ticket_asked: { ticket_id: string };
   ticket_answered: { ticket_id: string; subject: string; message: string };
   /** Staff are told no subject: it is the merchant's, and is erased with them. */

@@ -15,6 +15,7 @@ import { subscriptionCancelledLetter } from './subscriptions/cancelled.ts';
 import { subscriptionPastDueLetter } from './subscriptions/past-due.ts';
 import { subscriptionReapproveLetter } from './subscriptions/reapprove.ts';
 import { subscriptionRenewsLetter } from './subscriptions/renews.ts';
+import { subscriptionStoppedLetter } from './subscriptions/stopped.ts';
 import { ticketAnsweredLetter } from './support/ticket-answered.ts';
 import { ticketAskedLetter } from './support/ticket-asked.ts';
 import { ticketClosedLetter } from './support/ticket-closed.ts';
@@ -42,6 +43,7 @@ export const LETTERS: { readonly [N in LetterName]: Letter<LetterFacts[N]> } = {
   subscription_past_due: subscriptionPastDueLetter,
   subscription_reapprove: subscriptionReapproveLetter,
   subscription_cancelled: subscriptionCancelledLetter,
+  subscription_stopped: subscriptionStoppedLetter,
   ticket_asked: ticketAskedLetter,
   ticket_answered: ticketAnsweredLetter,
   ticket_resolved: ticketResolvedLetter,

@@ -118,11 +118,14 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     cancel: { requested_at: AT, effective_at: '2026-12-21T09:00:00.000Z' },
     version: 3,
   }),
-  'subscription.cancelled': ofSubscription('It is over: cancelled by the buyer, or `expired` after three periods without a payment.', {
-    status: 'cancelled',
-    cancel: { requested_at: AT, effective_at: '2026-12-21T09:00:00.000Z' },
-    version: 4,
-  }),
+  'subscription.cancelled': ofSubscription(
+    'It is over: cancelled by the buyer, stopped by you (`stopped_at`), or `expired` after three periods without a payment.',
+    {
+      status: 'cancelled',
+      cancel: { requested_at: AT, effective_at: '2026-12-21T09:00:00.000Z' },
+      version: 4,
+    },
+  ),
   'subscription.requires_reapproval': ofSubscription(
     'Nothing can be collected until the buyer signs again: the approval is gone, or the plan is another. The product’s page mends it.',
     { status: 'requires_reapproval', last_collection: { at: AT, status: 'failed', code: 'subscription_requires_reapproval' }, version: 3 },

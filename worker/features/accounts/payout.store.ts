@@ -2,7 +2,7 @@ import { desc, eq, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import { payoutWallets } from '#platform/db/tables/accounts.ts';
+import { accounts, payoutWallets } from '#platform/db/tables/accounts.ts';
 
 /** Which wallets a merchant was ever set to be paid on in live mode: none, the one in question, or others alone. */
 export type KnownWallets = 'none' | 'this_one' | 'others';
@@ -18,6 +18,18 @@ export async function findKnownWallets(db: Db, merchantId: AccountId, wallet: st
     .get();
   return row ? (row.wallet === wallet ? 'this_one' : 'others') : 'none';
 }
+
+/** Account that a collection pays, and whether the wallet is one that it may be paid on in live mode. One read. */
+export const findPayee = (db: Db, merchantId: AccountId, wallet: string) =>
+  db
+    .select({
+      status: accounts.status,
+      displayName: accounts.displayName,
+      isKnown: sql<number>`EXISTS (SELECT 1 FROM payout_wallets WHERE merchant_id = ${merchantId} AND wallet = ${wallet})`,
+    })
+    .from(accounts)
+    .where(eq(accounts.id, merchantId))
+    .get();
 
 export const rememberWallet = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
   ctx.db.insert(payoutWallets).values({ merchantId, wallet, createdAt: ctx.now }).onConflictDoNothing();

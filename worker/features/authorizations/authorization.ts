@@ -3,7 +3,7 @@ import { type AuthorizationId, newAuthorizationId } from '#core/ids.ts';
 import { HOUR, isoOrNull, SECOND } from '#core/time.ts';
 import { noteSubscription } from '#features/memberships/membership.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import type { Change } from '#platform/db/commit.ts';
+import { type Change, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
@@ -57,6 +57,7 @@ export function planAuthorization(ctx: Shard, payment: Payment & { expectedWalle
     lastCollection: null,
     cancelledAt: null,
     cancelEffectiveAt: null,
+    stoppedAt: null,
     nextAttemptAt: null,
     nextLookAt: ctx.now + FIRST_LOOK_MS,
     endedAt: null,
@@ -120,6 +121,16 @@ export function stepAuthorization(
     ],
     result: after,
   };
+}
+
+/**
+ * Ends an authorization at the merchant's word, for good: it is cancelled, with its event once. The buyer's consent stays on the chain, so
+ * that the plan's owner could still collect; the event's email says how to end that. Nothing changes for one that is over or was stopped.
+ */
+export function planStop(ctx: Shard, row: AuthorizationRow): Change<AuthorizationRow> {
+  if (row.stoppedAt !== null || row.status === 'pending' || row.status === 'expired') return unchanged(row);
+  const step = AUTHORIZATION.can(row.status, 'cancel') ? 'cancel' : null;
+  return stepAuthorization(ctx, row, step, { ...overAt(ctx), stoppedAt: ctx.now });
 }
 
 const authorizationEvent = (type: EventType, before: AuthorizationRow, after: AuthorizationRow): NewEvent => ({

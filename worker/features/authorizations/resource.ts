@@ -32,6 +32,7 @@ export const AuthorizationBody = z
       .object({ requested_at: Timestamp, effective_at: Timestamp })
       .optional()
       .openapi({ description: 'When the buyer’s cancellation was seen on the chain, and from when on nothing can be collected.' }),
+    stopped_at: Timestamp.optional().openapi({ description: 'Time at which the merchant ended collecting.' }),
     livemode: z.boolean(),
     version: z.int(),
   })
@@ -63,6 +64,7 @@ export function toAuthorizationResource(row: AuthorizationRow): z.infer<typeof A
     ...(cancelledAt !== null && cancelEffectiveAt !== null
       ? { cancel: { requested_at: iso(cancelledAt), effective_at: iso(cancelEffectiveAt) } }
       : {}),
+    ...given('stopped_at', isoOrNull(row.stoppedAt)),
     livemode: row.livemode,
     version: row.version,
   };

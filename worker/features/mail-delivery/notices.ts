@@ -103,6 +103,12 @@ export const tellSubscriber = following(async (ctx, event) => {
     locale: row.terms.locale === undefined ? null : findLocale(row.terms.locale),
     cause: `subscription ${event.id}`,
   };
+  if (row.stoppedAt !== null)
+    return planLetter(ctx, {
+      letter: 'subscription_stopped',
+      facts: { authorization_id: row.id, product: facts.product, seller, through: through ?? iso(ctx.now) },
+      ...common,
+    }).writes;
   if (told === 'cancelled')
     return planLetter(ctx, { letter: 'subscription_cancelled', facts: { ...facts, through: through ?? iso(ctx.now) }, ...common }).writes;
   const letter = told === 'past_due' ? ('subscription_past_due' as const) : ('subscription_reapprove' as const);

@@ -1,7 +1,8 @@
 import { base58 } from '#core/encoding.ts';
+import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
-import { getAccount } from '#features/accounts/store.ts';
+import { findPayee } from '#features/accounts/payout.store.ts';
 import { claimPeriod, routeOf, scheduleAuthorization, stepAuthorization } from '#features/authorizations/authorization.ts';
 import { findCollectionRow } from '#features/authorizations/store.ts';
 import { countFee } from '#features/settlements/fee-budget.ts';
@@ -131,9 +132,10 @@ async function collect(
   const { period, wire } = prepared;
   const place = await findPlace(ctx, row, period);
   if (place === 'taken') return schedule(ctx, row, ctx.now + AGAIN_MS);
-  const merchant = await getAccount(ctx.db, row.merchantId);
-  // A merchant whose keys are refused serves no buyer, so the period is passed over.
-  if (merchant.status !== 'active') return schedule(ctx, row, attemptAt(ctx, row, period));
+  const merchant = (await findPayee(ctx.db, row.merchantId, row.recipientWallet)) ?? raise('not_found');
+  // A merchant whose keys are refused serves no buyer, and a wallet that is theirs no more is not paid: the period is passed over.
+  const isPayable = merchant.status === 'active' && (!row.livemode || merchant.isKnown === 1);
+  if (!isPayable) return schedule(ctx, row, attemptAt(ctx, row, period));
   const settlement = draft(ctx, row, prepared, { nonce, merchantName: merchant.displayName });
   const { paymentId } = settlement;
   const claimed = { authorizationId: row.id, periodStartsAt: period.startsAt, periodEndsAt: period.endsAt, paymentId };

@@ -20,6 +20,8 @@ export const applyLook = (ctx: Shard, row: AuthorizationRow, look: SubscriptionL
   transact(ctx, { known: row, reload: () => getAuthorization(ctx, row.id) }, (current) => planLook(ctx, current, look));
 
 function planLook(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Change<AuthorizationRow> {
+  // The buyer's consent may stand on the chain for ever.
+  if (row.stoppedAt !== null) return unchanged(row);
   const seen = consentIn(row, look);
   const step = stepAfterLook(factsOf(row), seen, ctx.now);
   if (step !== null) return stepAuthorization(ctx, row, step, patchOf(ctx, row, step, look));

@@ -6,13 +6,21 @@ import { AuthorizationBody, toAuthorizationResource } from '#features/authorizat
 import { findAuthorization } from '#features/authorizations/store.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
-import { merchantErrors, merchantRoute, publicBodyErrors } from '#platform/http/callers.ts';
-import { answerLeased, IdempotencyHeader, idempotencyErrors, requireIdempotencyKey, sendStored } from '#platform/http/idempotency-key.ts';
+import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors, publicBodyErrors } from '#platform/http/callers.ts';
+import {
+  answerLeased,
+  IdempotencyHeader,
+  idempotencyErrors,
+  OptionalIdempotencyHeader,
+  requireIdempotencyKey,
+  sendStored,
+} from '#platform/http/idempotency-key.ts';
 import { type AppEnv, jsonBody, ModeQuery, ok, type RouteContext, router, Timestamp } from '#platform/http/openapi.ts';
 import { countCall, publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { confirmCancel, prepareCancel } from './cancel.ts';
 import { readAuthorization } from './read.ts';
+import { stopAuthorization } from './stop.ts';
 
 const params = z.object({
   authorization_id: z
@@ -32,6 +40,20 @@ const get = createRoute({
   ...merchantRoute('read'),
   request: { params, query: z.object(ModeQuery) },
   responses: { ...ok(AuthorizationBody), ...merchantErrors('not_found') },
+});
+
+const stop = createRoute({
+  method: 'post',
+  path: '/access/native-subscriptions/{authorization_id}/stop',
+  operationId: 'stopNativeSubscription',
+  tags,
+  summary: 'Stop a native subscription',
+  description:
+    'End collecting, at once and for good; it needs a person who signed in within the last 15 minutes. What is paid for lasts. The buyer’s consent ' +
+    'stays on the chain until the buyer cancels: the buyer is told how, where an address is known.',
+  ...keyedPersonRoute(),
+  request: { headers: OptionalIdempotencyHeader, params, query: z.object(ModeQuery) },
+  responses: { ...ok(AuthorizationBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
 
 const CancelIntentRequest = z
@@ -94,11 +116,22 @@ const confirm = createRoute({
   },
 });
 
-export const subscriptionRoutes = router().openapi(get, async (c) => {
-  const { scope: ctx } = c.var;
-  const row = await readAuthorization(ctx, c.req.valid('param').authorization_id as AuthorizationId);
-  return c.json(toAuthorizationResource(row), 200);
-});
+export const subscriptionRoutes = router()
+  .openapi(get, async (c) => {
+    const { scope: ctx } = c.var;
+    const row = await readAuthorization(ctx, c.req.valid('param').authorization_id as AuthorizationId);
+    return c.json(toAuthorizationResource(row), 200);
+  })
+  .openapi(stop, async (c) => {
+    const { actor, scope: ctx } = c.var;
+    const id = c.req.valid('param').authorization_id as AuthorizationId;
+    const answer = await answerLeased(
+      c,
+      () => stopAuthorization(ctx, actor, id),
+      (row) => ({ status: 200, body: toAuthorizationResource(row) }),
+    );
+    return sendStored(c, answer);
+  });
 
 /** What buyers call: their wallet's signature is what counts. */
 export const cancellationRoutes = router()

@@ -50,6 +50,8 @@ export const subscriptionAuthorizations = sqliteTable(
     /** When the chain was first seen without the buyer's further consent, and from when on that is so. */
     cancelledAt: instant('cancelled_at'),
     cancelEffectiveAt: instant('cancel_effective_at'),
+    /** When the merchant stopped it: nothing is collected any more, whatever the chain allows. */
+    stoppedAt: instant('stopped_at'),
     /** When a period is collected, or tried again; null: nothing is. */
     nextAttemptAt: instant('next_attempt_at'),
     /** When the chain is looked at next, for a collection or by itself; null: never again. */

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newKey } from '../../world/agent.ts';
+import { endSkips } from '../../world/clock.ts';
+import { letterToken, MailWorld } from '../../world/mail.ts';
+import { COLLECTING_KEYS, passDays, run, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+
+describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
+  const w = new MailWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS });
+  let seller: SubscriptionSeller;
+  beforeAll(async () => {
+    seller = await SubscriptionSeller.open(w);
+  });
+  afterAll(endSkips);
+
+  /** A fresh session: days go by in these tests. */
+  const tokenOf = async ({ merchant }: SubscriptionSeller): Promise<string> => {
+    const body = { email: merchant.email, password: 'correct horse battery' };
+    return (await w.call('POST', '/v1/auth/login', { body })).body.token;
+  };
+  const stop = async ({ path }: SubscriptionLife, key?: string, idempotencyKey = newKey()) =>
+    w.call('POST', `${path}/stop`, { key: key ?? (await tokenOf(seller)), headers: { 'Idempotency-Key': idempotencyKey } });
+
+  it('ends collecting for good, whatever the chain allows, and leaves the time that is paid for', async () => {
+    const life = await seller.subscribe();
+    const { paidThrough } = await life.read();
+    const [first, again] = [await stop(life), await stop(life)];
+    expect([first.status, again.status, again.body.version]).toEqual([200, 200, first.body.version]);
+    expect(first.body).toMatchObject({
+      status: 'cancelled',
+      stopped_at: expect.any(String),
+      paid_through: new Date(paidThrough!).toISOString(),
+    });
+    for (let days = 0; days < 62; days += 31) {
+      await passDays(w, 31);
+      await run(w);
+    }
+    expect((await life.payments()).length).toBe(1);
+    expect((await life.show()).body.status).toBe('cancelled');
+    expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.cancelled']);
+  });
+
+  it('tells the subscriber who gave an address how to end the consent on the chain, and the link goes on working', async () => {
+    const life = await seller.subscribe({ email: 'grace@example.com' });
+    expect((await stop(life)).status).toBe(200);
+    await w.deliver();
+    await w.post();
+    const letter = (await w.posted()).taken.findLast(({ body }) => body.to[0] === 'grace@example.com')!;
+    expect(letter.body.subject).toBe('Your subscription was ended by its seller: Weather API');
+    expect(letter.body.text).toContain(`/s/${life.id}`);
+    const { body } = await life.cancelIntent();
+    const transaction = await w.chain.sign(life.subscriber.wallet, body.transaction);
+    expect((await life.cancelConfirm({ transaction })).body.status).toBe('cancelled');
+  });
+
+  it('is refused to a key, to another merchant, to an old session, and while the checkout is under way', async () => {
+    const life = await seller.subscribe();
+    const eve = await w.merchant();
+    const begun = await seller.checkout();
+    const refused = [await stop(life, seller.merchant.key), await stop(life, eve.token), await stop(begun)];
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual([
+      [403, 'invalid_authorization'],
+      [404, 'not_found'],
+      [409, 'state_conflict'],
+    ]);
+    const old = await tokenOf(seller);
+    await passDays(w, 1);
+    const late = await stop(life, (await w.call('POST', '/v1/auth/refresh', { body: { token: old } })).body.token);
+    expect([late.status, late.body.meta.reason]).toEqual([403, 'sign_in_required']);
+    expect((await life.read()).status).toBe('active');
+  });
+
+  it('is not needed where the wallet is no payout wallet of the account any more: a period is passed over until it is one again', async () => {
+    const squatted = await SubscriptionSeller.open(w);
+    const life = await squatted.subscribe();
+    const { merchant } = squatted;
+    const body = { token: await letterToken(w, merchant.userId, 'reset'), new_password: 'correct horse battery' };
+    expect((await w.call('POST', '/v1/auth/password/reset', { body })).status).toBe(200);
+    await passDays(w, 31);
+    await run(w);
+    await run(w);
+    expect((await life.payments()).length).toBe(1);
+    const change = { key: await tokenOf(squatted), body: { payout_wallet: merchant.wallet.address } };
+    expect((await w.call('PATCH', `/v1/products/${squatted.productId}`, change)).status).toBe(200);
+    await passDays(w, 30);
+    await run(w);
+    await life.settle();
+    expect((await life.payments()).length).toBe(2);
+  });
+});
