@@ -74,7 +74,7 @@ async function spend(facts: LetterLinkFacts, token: LinkToken, password: string 
 /** Asks which account the link is about. Without an answer the page shows none: what spends the token says what is wrong with it. */
 async function nameAccount(value: string, report: Report): Promise<void> {
   const answer = await callApi<{ account: string; created_at: string }>('POST', '/v1/account/email/preview', { body: { token: value } });
-  if (answer.ok) report({ kind: 'named', account: { name: answer.body.account, createdAt: answer.body.created_at } });
+  if (answer.ok) report({ kind: 'named', account: { name: answer.value.account, createdAt: answer.value.created_at } });
 }
 
 async function disown(token: LinkToken): Promise<LetterLinkNews> {
