@@ -49,6 +49,8 @@ const KNOWN: Values = {
     failure_streak: 'n % 40',
     event_types: "'[]'",
     product_ids: "'[]'",
+    created_by: `'{"kind":"person","id":"n"}'`,
+    changed_by: 'NULL',
   },
   // What a broken endpoint holds back has no time.
   webhook_deliveries: { next_attempt_at: 'CASE WHEN n % 2 = 0 THEN :future + n END', endpoint_id: "'webhook_endpoints-id-' || (n / 100)" },
@@ -56,7 +58,7 @@ const KNOWN: Values = {
   figure_totals: { merchant_id: "'figure_totals-merchant-' || n" },
   // None of them is to be deleted at the processor.
   billing_customers: { erasing_since: 'NULL', past_due_since: "'{}'" },
-  accounts: { processor_plans: "'[]'" },
+  accounts: { processor_plans: "'[]'", former_emails: "'[]'" },
   support_tickets: { sandbox_session_id: 'NULL' },
   // A merchant has one for each rail: the others are of other merchants.
   rail_settings: { merchant_id: "'rail_settings-merchant-' || n" },
