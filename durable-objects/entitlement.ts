@@ -176,10 +176,8 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     return this.#ledger.published(projected);
   }
 
-  read(now: number, aheadMs?: number): Promise<EntitlementSnapshot | null> {
-    return this.#ledger.run({ now, ...(aheadMs && { aheadMs }) }, () =>
-      this.#holding.balance.version === 0 ? null : this.#holding.snapshot,
-    );
+  read(called: Called): Promise<EntitlementSnapshot | null> {
+    return this.#ledger.run(called, () => (this.#holding.balance.version === 0 ? null : this.#holding.snapshot));
   }
 
   erase(): Promise<void> {

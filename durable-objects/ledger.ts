@@ -2,7 +2,7 @@ import { SECOND } from '#core/time.ts';
 import type { Called, Projected } from '#rules/entitlement-rpc.ts';
 import { Groups, type LogName, logCommit, type Outcome, type Waiting } from './groups.ts';
 import { type Form, OPERATIONS_TABLES, Operations, type Packing, readRow, rowText } from './operations.ts';
-import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, restoreOutbox, sendAt, takeMessages } from './outbox.ts';
+import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, sendAt, takeMessages } from './outbox.ts';
 import { Tables } from './tables.ts';
 
 /** How far a caller's clock is believed: one that is a day ahead must not end access, nor make keys forgotten. */
@@ -11,6 +11,8 @@ const BACKOFF_MS = 2 * SECOND;
 const BACKOFF_MAX_MS = 60 * SECOND;
 /** The platform gives an alarm up after six retries; before that we set a new one. */
 const RETRIES_MAX = 5;
+
+const PAGE_COLUMNS = 'id INTEGER PRIMARY KEY, content TEXT NOT NULL';
 
 /** What an object tells its ledger about its state. */
 export interface LedgerRules<State, Content, Event> extends LogName<State>, Packing<Content> {
@@ -25,28 +27,27 @@ export interface LedgerRules<State, Content, Event> extends LogName<State>, Pack
   versionOf(state: State): number;
   /** When time alone will change the state next; null: never. */
   dueAt(state: State): number | null;
-  /** That time has come, or another alarm: runs as an operation. */
+  /** Runs before the first operation after that time, and with every alarm. */
   passTime(): void;
   /** Sends a message that tells the database, which answers with `published`. May be called again with the same. */
   publish(state: State, events: Event[], called: Called): Promise<void>;
 }
 
-/** What is written once per group, in one row. */
 interface LedgerRow<State> extends OutboxPage {
   state: State;
   /** The latest moment seen: time does not run backwards in here. */
   seenAt: number;
+  /** A caller's time was not wall time (sandbox session, moved local chain): since then only such callers move `seenAt`. */
+  followsCallers: boolean;
   lastTick: number;
-  /** What the last change goes back to, which the alarm that tells of it says too; null: time alone, or an earlier release. */
+  /** What the last change goes back to, which the alarm that tells of it says too; null: time alone. */
   changedBy: string | null;
 }
-const PAGE_TABLE = { page: 'id INTEGER PRIMARY KEY, content TEXT NOT NULL' };
 
 /**
- * What an object with exact accounts stands on: its state, its operations once per key, its outbox and its one alarm. It commits
- * in groups: what arrives during a commit goes together in the next one, because a durable commit costs more than the work in
- * it. Everything but `run`, `wake`, `published`, and `load`, which takes up what is stored, belongs inside an operation, which is
- * synchronous and answers refusals instead of throwing.
+ * State, operations once per key, outbox and the one alarm of an object with exact accounts. Calls that arrive during a commit go together
+ * in the next one, because a durable commit costs more than the work in it. Everything but `run`, `wake`, `published` and `load` belongs
+ * inside an operation, which is synchronous and answers refusals instead of throwing.
  */
 export class Ledger<State, Content, Event> {
   readonly #storage: DurableObjectStorage;
@@ -55,7 +56,8 @@ export class Ledger<State, Content, Event> {
   readonly operations: Operations<Content>;
   #page!: LedgerRow<State>;
   readonly #groups = new Groups((group) => this.#commit(group));
-  #cause: string | undefined;
+  /** Id of the request that the operation under way goes back to. */
+  cause: string | undefined;
   #form: Form = 1;
   /** As set by this instance; null: not known, so the next write sets it. */
   #alarmAt: number | null = null;
@@ -65,7 +67,7 @@ export class Ledger<State, Content, Event> {
   constructor(storage: DurableObjectStorage, rules: LedgerRules<State, Content, Event>) {
     this.#storage = storage;
     this.#rules = rules;
-    this.tables = new Tables(storage.sql, { ...PAGE_TABLE, ...OPERATIONS_TABLES, ...OUTBOX_TABLE, ...rules.tables });
+    this.tables = new Tables(storage.sql, { page: PAGE_COLUMNS, ...OPERATIONS_TABLES, ...OUTBOX_TABLE, ...rules.tables });
     this.operations = new Operations(this.tables, rules);
     this.load();
   }
@@ -106,11 +108,6 @@ export class Ledger<State, Content, Event> {
     return this.#page.seenAt;
   }
 
-  /** What the operation under way goes back to. */
-  get cause(): string | undefined {
-    return this.#cause;
-  }
-
   get state(): State {
     return this.#page.state;
   }
@@ -144,7 +141,7 @@ export class Ledger<State, Content, Event> {
     try {
       const outcomes = this.#apply(group);
       if (this.tables.isDirty) await this.#storage.sync();
-      if (this.tables.isDirty || !outcomes.every(({ ok }) => ok)) logCommit(this.#rules, this.#page.state, { group, outcomes, startedAt });
+      if (this.tables.isDirty || outcomes.some(({ ok }) => !ok)) logCommit(this.#rules, this.#page.state, { group, outcomes, startedAt });
       return outcomes;
     } catch (error) {
       this.load(); // Nothing of it is stored, so nothing of it may stay in memory.
@@ -181,9 +178,13 @@ export class Ledger<State, Content, Event> {
   }
 
   #perform({ called: { now, aheadMs = 0, requestId }, operation }: Waiting): unknown {
-    this.#page = { ...this.#page, seenAt: Math.max(this.#page.seenAt, believable(now - aheadMs) + aheadMs) };
-    this.#cause = requestId;
+    const followsCallers = this.#page.followsCallers || aheadMs !== 0;
+    const standsStill = followsCallers && aheadMs === 0;
+    const seenAt = standsStill ? this.now : Math.max(this.now, believable(now - aheadMs) + aheadMs);
+    this.#page = { ...this.#page, seenAt, followsCallers };
+    this.cause = requestId;
     const version = this.#version();
+    if ((this.#rules.dueAt(this.#page.state) ?? Number.POSITIVE_INFINITY) <= seenAt) this.#rules.passTime();
     const answer = operation();
     if (this.#version() !== version) this.#page = { ...this.#page, changedBy: requestId ?? null };
     return answer;
@@ -215,18 +216,18 @@ export class Ledger<State, Content, Event> {
     const requestId = this.#page.changedBy ?? undefined;
     // Noted before it is sent: a crash between the two sends it again, never not at all.
     const due = await this.#runHere(() => {
-      const { state, now } = this;
       const { page, messages } = takeMessages<LedgerRow<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
       this.#turnPage(page);
-      return { state, now, messages };
+      return { ...page, messages };
     }, requestId);
-    for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.now, requestId });
+    for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.seenAt, requestId });
   }
 
   /** One slot for all that waits for a moment: publishing, the state's own time, purging. */
   #arm(): void {
     if (this.#isAwake) return;
-    const moments = [sendAt(this.#page), this.#rules.dueAt(this.#page.state), this.operations.purgeAt].filter((moment) => moment !== null);
+    const dueAt = this.#page.followsCallers ? null : this.#rules.dueAt(this.#page.state);
+    const moments = [sendAt(this.#page), dueAt, this.operations.purgeAt].filter((moment) => moment !== null);
     if (moments.length === 0) return;
     const alarmAt = Math.max(Math.min(...moments), this.#backoffUntil);
     if (alarmAt !== this.#alarmAt) void this.#storage.setAlarm(alarmAt);
@@ -239,10 +240,9 @@ export class Ledger<State, Content, Event> {
     const stored = readRow<LedgerRow<State>>(this.tables.rows<{ content: string }>('SELECT content FROM page')[0]?.content);
     this.#form = Math.max(this.#rules.form, stored?.form ?? 1) as Form;
     this.operations.load(this.#form, stored?.tail ?? '');
-    this.#page = { state: this.#rules.empty, seenAt: 0, lastTick: 0, changedBy: null, ...EMPTY_OUTBOX };
-    if (!stored) return;
-    const { state, changedBy = null, ...page } = stored.page;
-    this.#page = { ...page, ...restoreOutbox(page), changedBy, state: this.#rules.restore(state), seenAt: believable(page.seenAt) };
+    const empty = { state: this.#rules.empty, seenAt: 0, followsCallers: false, lastTick: 0, changedBy: null, ...EMPTY_OUTBOX };
+    const { state, seenAt, ...page } = stored?.page ?? empty;
+    this.#page = { ...page, state: this.#rules.restore(state), seenAt: page.followsCallers ? seenAt : believable(seenAt) };
   }
 }
 

@@ -26,14 +26,6 @@ export interface OutboxPage {
 export const EMPTY_OUTBOX: OutboxPage = { publishedVersion: 0, sentVersion: 0, changedAt: null, awaited: null };
 export const OUTBOX_TABLE = { outbox: 'version INTEGER PRIMARY KEY, event TEXT NOT NULL' };
 
-/** The release before this one believed the queue: what it sent, it took for told, and kept no `sentVersion`. */
-export const restoreOutbox = ({ publishedVersion, sentVersion, changedAt, awaited }: OutboxPage): OutboxPage => ({
-  publishedVersion,
-  sentVersion: sentVersion ?? (changedAt === null ? publishedVersion : 0),
-  changedAt,
-  awaited: awaited ?? null,
-});
-
 const repeatAt = ({ sentAt, times }: { sentAt: number; times: number }): number =>
   sentAt + REPEAT_MS[Math.min(times, REPEAT_MS.length) - 1]!;
 

@@ -5,6 +5,7 @@ import { sweepDomains } from '#features/accounts/domain/domain.ts';
 import { sweepErasures } from '#features/accounts/erase-account.ts';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
+import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
 import { sweepFigureCheck } from '#features/figures/check/check.ts';
 import { sweepFigures } from '#features/figures/fold.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
@@ -56,6 +57,7 @@ const whole = (sweep: (ctx: Shard) => Promise<number>) => async (ctx: Shard) => 
 /** The backstops behind the queue, each bounded and resumable, each in invocations of its own. */
 export const SWEEPS: readonly Sweep[] = [
   { name: 'memberships', nextDueAt: atEachCron, run: sweepMemberships },
+  { name: 'entitlements', nextDueAt: atEachCron, run: sweepEntitlements },
   { name: 'setups', nextDueAt: atEachCron, run: sweepSetups },
   { name: 'plans', nextDueAt: atEachCron, run: sweepPlans },
   {

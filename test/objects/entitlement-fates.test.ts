@@ -5,7 +5,7 @@ import { newHolder } from '../world/entitlement.ts';
 describe('word of a payment that the chain dropped and brought back', () => {
   const say = ({ stub, identity }: ReturnType<typeof newHolder>, verb: 'revoke' | 'reinstate', paymentVersion?: number) =>
     stub[verb]({ identity, paymentId: 'payment-1', now: Date.now(), ...(paymentVersion === undefined ? {} : { paymentVersion }) });
-  const left = async ({ stub }: ReturnType<typeof newHolder>) => (await stub.read(Date.now()))?.remaining ?? null;
+  const left = async ({ stub }: ReturnType<typeof newHolder>) => (await stub.read({ now: Date.now() }))?.remaining ?? null;
 
   it('that was held up between its reading and its call takes nothing back any more', async () => {
     const holder = newHolder();

@@ -191,7 +191,7 @@ describe('saying that the fate of payments is decided', () => {
       // The fate of none is decided: they are read one after the other.
       await object.revoke({ identity, paymentId: 'pay-99999', now });
       expect(rowsRead()).toBeGreaterThan(100_000);
-      expect((await object.read(now))!.grantedUnits).toBe(100_000);
+      expect((await object.read({ now }))!.grantedUnits).toBe(100_000);
       await object.reinstate({ identity, paymentId: 'pay-99999', now });
       rowsRead();
       for (let from = 0; from < ids.length; from += 1000) {
@@ -202,7 +202,7 @@ describe('saying that the fate of payments is decided', () => {
       rowsRead();
       await object.revoke({ identity, paymentId: 'last', now });
       expect(rowsRead()).toBeLessThan(20);
-      expect((await object.read(now))!.grantedUnits).toBe(100_001);
+      expect((await object.read({ now }))!.grantedUnits).toBe(100_001);
     });
     await silence(holder.stub);
   });

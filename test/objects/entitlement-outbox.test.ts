@@ -31,7 +31,7 @@ describe('what the database is told', () => {
     // The use made together with a payment empties nothing that anybody counted on.
     expect(eventTypes(jobs.sent)).toEqual(['entitlement.granted', 'entitlement.exhausted', 'entitlement.granted']);
     expect(versionsOf(jobs.sent)).toEqual([1, 3, 4]);
-    expect(jobs.sent[0]!.snapshot).toEqual(await stub.read(Date.now()));
+    expect(jobs.sent[0]!.snapshot).toEqual(await stub.read({ now: Date.now() }));
     await ring(holder);
     expect(jobs.sent).toHaveLength(1);
     await jobs.acknowledge();
@@ -189,7 +189,7 @@ describe('what the database is told', () => {
     const { stub } = newHolder();
     await stub.published({ version: 3, eventVersions: [1, 2] });
     await stub.finalize({ paymentIds: ['pay-1'], now: Date.now() });
-    expect(await stub.read(Date.now())).toBeNull();
+    expect(await stub.read({ now: Date.now() })).toBeNull();
     expect(await alarmOf(stub)).toBeNull();
   });
 });

@@ -38,7 +38,7 @@ describe('10,000 consumes from 64 clients, a fifth of them repeated, on 1,000 un
       const first = same.find((answer) => answer.ok && !answer.replayed);
       for (const answer of okOnly(same)) expect({ ...answer, replayed: false }).toEqual(first);
     }
-    expect(await stub.read(Date.now())).toMatchObject({ status: 'exhausted', usedUnits: 1000, remaining: 0, version: 1001 });
+    expect(await stub.read({ now: Date.now() })).toMatchObject({ status: 'exhausted', usedUnits: 1000, remaining: 0, version: 1001 });
     await evictDurableObject(stub);
     const replays = await Promise.all([...answers.keys()].slice(0, 2000).map(async (key) => [key, await consume(key)] as const));
     for (const [key, replay] of replays) {
@@ -60,7 +60,7 @@ describe('a payment credited by many at once', () => {
       expect(mine.size).toBe(1);
       expect(answers.filter(({ consumption }) => consumption.by === 'mine')).toHaveLength(2);
       expect(new Set(answers.map(({ consumption: { by: _, ...use }, ...answer }) => JSON.stringify([use, answer]))).size).toBe(1);
-      expect(await holder.stub.read(Date.now())).toMatchObject({ grantedUnits: 3, usedUnits: 2, remaining: 1, version: 2 });
+      expect(await holder.stub.read({ now: Date.now() })).toMatchObject({ grantedUnits: 3, usedUnits: 2, remaining: 1, version: 2 });
       await silence(holder.stub);
     }
   });
@@ -118,7 +118,7 @@ describe('any sequence of operations, evictions and crashes', () => {
       }
       for (const check of again.values()) await untilAnswered(holder, check);
       const left = granted - [...uses.values()].reduce((sum, use) => sum + use.units, 0);
-      if (granted > 0) expect(await holder.stub.read(Date.now())).toMatchObject({ remaining: left, version: changes });
+      if (granted > 0) expect(await holder.stub.read({ now: Date.now() })).toMatchObject({ remaining: left, version: changes });
       await silence(holder.stub);
     }
   });

@@ -5,7 +5,7 @@ import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { alarmOf, type Holder, interceptJobs, newHolder, tablesOf } from '../world/entitlement.ts';
 
-const statusOf = async (holder: Holder, now = Date.now()) => (await holder.stub.read(now))?.status ?? null;
+const statusOf = async (holder: Holder, now = Date.now()) => (await holder.stub.read({ now }))?.status ?? null;
 
 afterEach(letTimeRun);
 
@@ -14,7 +14,7 @@ describe('an entitlement nobody granted', () => {
     const { stub, consume, refund, identity } = newHolder();
     const denied = { ok: false, reason: 'entitlement_missing', remaining: 0, paidThrough: null };
     expect(await consume('key-1')).toEqual(denied);
-    expect(await stub.read(Date.now())).toBeNull();
+    expect(await stub.read({ now: Date.now() })).toBeNull();
     expect(await refund('key-2', consumptionIdOf(identity.entitlementId, 5))).toEqual({ ok: false, reason: 'not_found' });
     expect(await tablesOf(stub)).toEqual([]);
     expect(await alarmOf(stub)).toBeNull();
@@ -45,7 +45,7 @@ describe('a key', () => {
       expect(await consume('key-1', 4)).toEqual({ ok: false, reason: 'conflict' });
       await evictDurableObject(stub);
     }
-    expect(await stub.read(Date.now())).toMatchObject({ grantedUnits: 10, usedUnits: 7, remaining: 3, status: 'active' });
+    expect(await stub.read({ now: Date.now() })).toMatchObject({ grantedUnits: 10, usedUnits: 7, remaining: 3, status: 'active' });
   });
 
   it('grants once, and never meets the key of a consume', async () => {
@@ -56,7 +56,7 @@ describe('a key', () => {
     expect(await grant('same-key', { units: 2 })).toEqual({ ...first, replayed: true });
     expect(await grant('same-key', { units: 3 })).toEqual({ ok: false, reason: 'conflict' });
     expect(await grant('huge-key', { units: Number.MAX_SAFE_INTEGER })).toEqual({ ok: false, reason: 'too_many' });
-    expect(await stub.read(Date.now())).toMatchObject({ grantedUnits: 2, version: 2 });
+    expect(await stub.read({ now: Date.now() })).toMatchObject({ grantedUnits: 2, version: 2 });
   });
 
   it('can be refunded for exactly a day after it was used, whether it was dropped by then or not', async () => {
@@ -116,7 +116,7 @@ describe('the object of one customer', () => {
     expect(await said(one.stub.consume(consume))).toContain('this is the object of');
     expect(await said(one.stub.revoke({ identity, paymentId: 'pay-1', now: 0 }))).toContain('this is the object of');
     expect(await said(one.stub.reinstate({ identity, paymentId: 'pay-1', now: 0 }))).toContain('this is the object of');
-    expect(await one.stub.read(Date.now())).toMatchObject({ ...one.identity, remaining: 1, version: 1 });
+    expect(await one.stub.read({ now: Date.now() })).toMatchObject({ ...one.identity, remaining: 1, version: 1 });
   });
 });
 
@@ -143,7 +143,7 @@ describe('a refund', () => {
     if (!used.ok) throw new Error('not consumed');
     for (const text of [used.consumptionId, '', 'con_1', consumptionIdOf(two.identity.entitlementId, 7)])
       expect(await two.refund('refund-1', text)).toEqual({ ok: false, reason: 'not_found' });
-    expect((await two.stub.read(Date.now()))?.remaining).toBe(3);
+    expect((await two.stub.read({ now: Date.now() }))?.remaining).toBe(3);
   });
 });
 
@@ -159,7 +159,7 @@ describe('a payment', () => {
       expect(await credit('pay-1', { units: 5 })).toEqual({ ...first, consumption: { by: 'none' } });
       await evictDurableObject(stub);
     }
-    expect(await stub.read(Date.now())).toMatchObject({ grantedUnits: 5, usedUnits: 2, version: 2 });
+    expect(await stub.read({ now: Date.now() })).toMatchObject({ grantedUnits: 5, usedUnits: 2, version: 2 });
   });
 
   it('of a period on chain pays until that ends, and taken back leaves the periods that stand, through eviction', async () => {
@@ -172,10 +172,10 @@ describe('a payment', () => {
     expect(await credit('pay-2', month(2))).toMatchObject({ paidThrough: through(2) });
     await evictDurableObject(stub);
     await stub.revoke({ identity, paymentId: 'pay-3', now: Date.now() });
-    expect((await stub.read(Date.now()))?.paidThrough).toBe(through(2));
+    expect((await stub.read({ now: Date.now() }))?.paidThrough).toBe(through(2));
     await evictDurableObject(stub);
     await stub.reinstate({ identity, paymentId: 'pay-3', now: Date.now() });
-    expect((await stub.read(Date.now()))?.paidThrough).toBe(through(3));
+    expect((await stub.read({ now: Date.now() }))?.paidThrough).toBe(through(3));
   });
 
   it('credited without its use, because somebody died between, is used by who asks next', async () => {
@@ -211,21 +211,27 @@ describe('a payment', () => {
     await consume('key-1', 4);
     await revoke('pay-1');
     await revoke('pay-1');
-    expect(await stub.read(Date.now())).toMatchObject({ status: 'exhausted', grantedUnits: 4, usedUnits: 4, remaining: 0, version: 4 });
+    expect(await stub.read({ now: Date.now() })).toMatchObject({
+      status: 'exhausted',
+      grantedUnits: 4,
+      usedUnits: 4,
+      remaining: 0,
+      version: 4,
+    });
     await credit('pay-2', { units: 3 });
-    expect(await stub.read(Date.now())).toMatchObject({ status: 'active', grantedUnits: 7, remaining: 3 });
+    expect(await stub.read({ now: Date.now() })).toMatchObject({ status: 'active', grantedUnits: 7, remaining: 3 });
     expect(await credit('pay-1', { units: 10 }, { key: 'late', units: 1 })).toMatchObject({ consumption: { by: 'none' } });
-    expect((await stub.read(Date.now()))?.remaining).toBe(3);
+    expect((await stub.read({ now: Date.now() }))?.remaining).toBe(3);
   });
 
   it('taken back before it came adds nothing when it comes', async () => {
     const { stub, credit, revoke } = newHolder();
     await revoke('pay-1');
-    expect(await stub.read(Date.now())).toBeNull();
+    expect(await stub.read({ now: Date.now() })).toBeNull();
     await evictDurableObject(stub);
     const late = await credit('pay-1', { units: 10 }, { key: 'settle-1', units: 1 });
     expect(late).toEqual({ grantedUnits: 0, consumption: { by: 'none' }, remaining: 0, paidThrough: null });
-    expect(await stub.read(Date.now())).toBeNull();
+    expect(await stub.read({ now: Date.now() })).toBeNull();
     await credit('pay-2', { units: null, days: 30 });
     await revoke('pay-2');
     expect(await statusOf({ stub } as Holder)).toBe('revoked');

@@ -197,6 +197,6 @@ describe('an object that is nearly full', () => {
       await state.storage.deleteAlarm();
     });
     await evictDurableObject(stub);
-    expect(await stub.read(now + SECOND)).toMatchObject({ grantedUnits: 15, usedUnits: 2 });
+    expect(await stub.read({ now: now + SECOND })).toMatchObject({ grantedUnits: 15, usedUnits: 2 });
   });
 });

@@ -48,7 +48,7 @@ describe('uses that an account’s object passes on', () => {
     for (const [i, { used }] of again.entries()) expect(used).toEqual({ ...answers[i]!.used, replayed: true });
     expect((await consume('key-1', 2)).used).toEqual({ ok: false, reason: 'conflict' });
     expect((await stub.usage())['key-1']).toMatchObject({ totalCalls: 1200, creditsBurned: 600 });
-    expect(await holder.stub.read(now)).toMatchObject({ usedUnits: 600, remaining: 400 });
+    expect(await holder.stub.read({ now })).toMatchObject({ usedUnits: 600, remaining: 400 });
   });
 
   it('end with the key: the very next one is refused while others are on their way, and uses nothing', async () => {
@@ -58,7 +58,7 @@ describe('uses that an account’s object passes on', () => {
     const after = await Promise.all(Array.from({ length: 50 }, (_, i) => consume(`after-${i}`)));
     expect(after).toEqual(after.map(() => ({ admission: { ok: false, reason: 'revoked' } })));
     const served = (await Promise.all(before)).filter(({ used }) => used?.ok).length;
-    expect(await holder.stub.read(now)).toMatchObject({ usedUnits: served });
+    expect(await holder.stub.read({ now })).toMatchObject({ usedUnits: served });
   });
 });
 

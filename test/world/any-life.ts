@@ -273,7 +273,7 @@ export class AnyLife {
   /** What the object shows is what its history amounts to, as if what was dropped had never been bought. */
   async observe(): Promise<void> {
     await this.#notice();
-    const { version, updatedAt, ...shown } = (await this.#object.read(Date.now())) ?? { version: 0 };
+    const { version, updatedAt, ...shown } = (await this.#object.read({ now: Date.now() })) ?? { version: 0 };
     if (version === 0) return expect(this.#happened, this.story.join()).toEqual([]);
     const balance = play(this.#happened, (id) => !this.revoked.has(id));
     const { version: _, updatedAt: __, ...told } = snapshotOf(balance, shown as EntitlementKey, Date.now());

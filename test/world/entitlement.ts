@@ -13,6 +13,7 @@ import {
   type RefundAnswer,
 } from '#rules/entitlement-rpc.ts';
 import { testEnv } from './env.ts';
+import type { World } from './world.ts';
 
 export type Holder = ReturnType<typeof newHolder>;
 type Stub = ReturnType<typeof testEnv.ENTITLEMENT.getByName>;
@@ -45,7 +46,7 @@ export function newHolder() {
     revoke: (paymentId: string, now = Date.now()) => holder.stub.revoke({ identity, paymentId, now }),
     reinstate: (paymentId: string, now = Date.now()) => holder.stub.reinstate({ identity, paymentId, now }),
     finalize: (paymentIds: string[], now = Date.now()) => holder.stub.finalize({ paymentIds, now }),
-    read: async (now = Date.now()) => holder.stub.read(now),
+    read: async (now = Date.now()) => holder.stub.read({ now }),
   });
 }
 
@@ -79,6 +80,10 @@ export async function interceptJobs(stub: Stub): Promise<SentJobs> {
   });
   return jobs;
 }
+
+/** What an object sends from now on, until it is evicted, comes to the queues of a world. Its alarm rings by itself. */
+export const joinQueues = ({ env: { JOBS, SANDBOX } }: Pick<World, 'env'>, stub: DurableObjectStub<undefined>): Promise<void> =>
+  runInDurableObject(stub, (instance) => void Object.assign(instance, { env: { ...testEnv, JOBS, SANDBOX } }));
 
 /** Our own tables; those of the platform begin with an underscore. */
 export const tablesOf = (stub: Stub) =>

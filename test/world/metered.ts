@@ -1,9 +1,10 @@
-import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { runDurableObjectAlarm } from 'cloudflare:test';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64url, canonicalJson, utf8 } from '#core/encoding.ts';
 import { CHANNEL_PROGRAMS, type ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 import { encodeVoucher } from '#solana/programs/payment-channels/vouchers.ts';
 import { newKey, write } from './agent.ts';
+import { joinQueues } from './entitlement.ts';
 import { testEnv } from './env.ts';
 import type { Answer, Merchant, World } from './world.ts';
 
@@ -51,9 +52,7 @@ export const decoded = (text: string): Body => JSON.parse(new TextDecoder().deco
 /** The object of a metered session tells the database what it counted since the last time. */
 export async function tellDatabase(w: World, sessionId: string): Promise<void> {
   const stub = testEnv.METERED_SESSION.getByName(sessionId);
-  await runInDurableObject(stub, (instance) => {
-    Object.assign(instance, { env: { ...testEnv, JOBS: w.env.JOBS, SANDBOX: w.env.SANDBOX } });
-  });
+  await joinQueues(w, stub);
   await runDurableObjectAlarm(stub);
   await w.deliver();
 }

@@ -1,16 +1,18 @@
-import { runDurableObjectAlarm } from 'cloudflare:test';
 import { entitlementIdOf } from '#core/ids.ts';
+import { SECOND } from '#core/time.ts';
+import type { Job } from '#platform/context.ts';
 import type { EventType } from '#rules/events.ts';
 import { EVENT_CATALOG } from '../../worker/published/event-catalog.ts';
-import { interceptJobs } from './entitlement.ts';
+import { joinQueues } from './entitlement.ts';
 import { testEnv } from './env.ts';
-import { tellDatabase } from './metered.ts';
+import { pause } from './queues.ts';
 import type { Answer, Merchant, World } from './world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;
 
 const SESSION_MS = 30_000;
+const POLL_MS = 100;
 
 /** A call of the sandbox with the merchant's sandbox key, unless another is named. */
 export const callTesting = (
@@ -22,49 +24,67 @@ export const callTesting = (
   key = merchant.sandboxKey,
 ): Promise<Answer<Body>> => w.call(method, `/v1/testing/${path}`, { key, ...(body === undefined ? {} : { body }) });
 
-/** The object of a session's customer, which tells what happened to it as soon as the world asks. */
-export async function listenToCustomer(merchant: Merchant, sessionId: string) {
+/** The object of a session's customer; what it sends comes to the world's queue. */
+export async function joinCustomer(w: World, merchant: Merchant, sessionId: string) {
   const productId = await testEnv.DB.prepare('SELECT product_id AS id FROM sandbox_sessions WHERE id = ?')
     .bind(sessionId)
     .first<string>('id');
-  return listenToEntitlement(
+  return joinEntitlement(
+    w,
     merchant.userId,
     false,
     entitlementIdOf(merchant.userId, false, productId!, { customerRef: `${sessionId}:buyer` }),
   );
 }
 
-/** The same of any customer. */
-export async function listenToEntitlement(merchantId: string, livemode: boolean, entitlementId: string) {
+/** The same of any customer. Its alarm rings by itself, as in a deployment. */
+export async function joinEntitlement(w: World, merchantId: string, livemode: boolean, entitlementId: string) {
   const stub = testEnv.ENTITLEMENT.getByName(`${merchantId}:${livemode ? 'live' : 'sandbox'}:${entitlementId}`);
-  const jobs = await interceptJobs(stub);
+  await joinQueues(w, stub);
+  const isTold = async (): Promise<boolean> => {
+    const said = await stub.read({ now: Date.now() });
+    const copy = await testEnv.DB.prepare('SELECT version FROM entitlements WHERE id = ?').bind(entitlementId).first<number>('version');
+    return (said?.version ?? null) === copy;
+  };
   return {
-    tell: async () => {
-      await runDurableObjectAlarm(stub);
-      return jobs.messages.splice(0);
+    stub,
+    /** Brings what the queue holds until the database has what the object says. */
+    untilTold: async () => {
+      for (const endsAt = Date.now() + SESSION_MS; !(await isTold()); await pause(POLL_MS)) {
+        if (Date.now() > endsAt) throw new Error(`entitlement ${entitlementId} never told the database`);
+        await w.deliver();
+      }
     },
   };
 }
 
-/** What the objects of a session's metered sessions have counted is in the database. */
-async function tellMetered(w: World, sessionId: string): Promise<void> {
+/** Messages that the queue brings by now. One with a delay waits for it, unless all there are have one: then the shortest is waited for. */
+async function takeReady(w: World): Promise<Job[]> {
+  const held = w.queue.sent.splice(0);
+  const delay = held.length === 0 ? POLL_MS / SECOND : Math.min(...held.map(({ delaySeconds }) => delaySeconds));
+  if (delay > 0) await pause(delay * SECOND);
+  w.queue.sent.push(...held.filter(({ delaySeconds }) => delaySeconds > delay));
+  return held.filter(({ delaySeconds }) => delaySeconds <= delay).map(({ job }) => job);
+}
+
+/** What the objects of a session's metered sessions send comes to the world's queue. */
+async function joinMetered(w: World, sessionId: string): Promise<void> {
   const { results } = await testEnv.DB.prepare('SELECT id FROM metered_sessions WHERE customer_ref = ?')
     .bind(`${sessionId}:buyer`)
     .all<{ id: string }>();
-  for (const { id } of results) await tellDatabase(w, id);
+  for (const { id } of results) await joinQueues(w, testEnv.METERED_SESSION.getByName(id));
 }
 
 /** Brings what the queues hold, webhooks too, until a session has come to its end. `rounds`: no longer than so many. */
 export async function untilEnded(w: World, merchant: Merchant, sessionId: string, rounds = Number.POSITIVE_INFINITY): Promise<Body> {
-  const customer = await listenToCustomer(merchant, sessionId);
+  await joinCustomer(w, merchant, sessionId);
   const endsAt = Date.now() + SESSION_MS;
   for (let round = 0; ; round++) {
     const { body } = await callTesting(w, merchant, 'GET', `sessions/${sessionId}`);
     if (body.status !== 'running' || round >= rounds) return body;
     if (Date.now() > endsAt) throw new Error(`still running: ${JSON.stringify(body)}`);
-    await w.deliver();
-    await w.deliver(await customer.tell());
-    await tellMetered(w, sessionId);
+    await joinMetered(w, sessionId);
+    await w.deliver(await takeReady(w));
     await w.attempt();
   }
 }

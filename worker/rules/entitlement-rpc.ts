@@ -10,7 +10,7 @@ import type { Renewal } from './subscriptions/served.ts';
 export interface Called {
   /** Business time. */
   now: number;
-  /** How far that is ahead of wall time: on a local machine alone whose chain was moved on; absent from a caller of an earlier release. */
+  /** How far that is ahead of wall time: in a sandbox session, and on a local machine whose chain was moved on. */
   aheadMs?: number;
   /** What the caller goes back to, for the log; absent from a caller of an earlier release. */
   requestId?: string | undefined;
@@ -141,7 +141,7 @@ export interface EntitlementRpc {
   /** The database holds this. Late, doubled or out of order: harmless. */
   published(projected: Projected): Promise<void>;
   /** null where nothing was ever granted: asking leaves nothing behind. */
-  read(now: number, aheadMs?: number): Promise<EntitlementSnapshot | null>;
+  read(called: Called): Promise<EntitlementSnapshot | null>;
   /** Forgets everything of a test entitlement, for good; of a live one it throws. */
   erase(): Promise<void>;
 }

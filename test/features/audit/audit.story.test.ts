@@ -66,7 +66,7 @@ describe('the daily audit', () => {
   /** The database holds what all objects say. */
   async function project() {
     for (const one of entitlements) {
-      const snapshot = (await objectOf(one).read(Date.now()))!;
+      const snapshot = (await objectOf(one).read({ now: Date.now() }))!;
       await w.deliver([{ kind: 'projectEntitlement', projection: { snapshot, events: [] } }]);
     }
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '#core/time.ts';
 import { newCtx } from '#platform/context.ts';
 import { write } from '../../world/agent.ts';
+import { joinEntitlement } from '../../world/sandbox.ts';
 import { World } from '../../world/world.ts';
 
 describe('a month that a local chain was moved on by', () => {
@@ -43,14 +44,35 @@ describe('a month that a local chain was moved on by', () => {
     expect([await consume('use-after-the-month'), await consume('use-before-the-month')]).toEqual([403, 200]);
   });
 
+  it.each(['live', 'sandbox'])('ends a %s entitlement in the list and by its event, without a call for it', async (mode) => {
+    const merchant = await w.merchant();
+    const key = mode === 'live' ? merchant.key : merchant.sandboxKey;
+    const product = await w.product({ ...merchant, key }, { usage_units: null, access_period_days: 10 });
+    const grant = { product_id: product.product_id, customer: { customer_ref: 'ada' }, days: 10, reason: 'trial' };
+    const { body: granted } = await write(w, merchant, 'entitlements/grant', grant, { key });
+    const { entitlement_id: id } = granted.entitlement ?? granted;
+    const object = await joinEntitlement(w, merchant.userId, mode === 'live', id);
+    await object.untilTold();
+    const listed = async (status: string) =>
+      (await w.call('GET', `/v1/access/entitlements?customer_ref=ada&status=${status}`, { key })).body.total;
+    expect([await listed('active'), await listed('expired')]).toEqual([1, 0]);
+    await w.chain.call('local_warp', 11 * (DAY / 1000));
+    await w.sweep();
+    await object.untilTold();
+    expect([await listed('active'), await listed('expired')]).toEqual([0, 1]);
+    const { results } = await w.env.DB.prepare('SELECT type FROM events WHERE subject_id = ? ORDER BY seq').bind(id).all();
+    expect(results).toEqual([{ type: 'entitlement.granted' }, { type: 'entitlement.expired' }]);
+  });
+
   it('begins with the next purchase: bought, dated and receipted in the new time', async () => {
     const merchant = await w.merchant();
     const product = await w.product(merchant, { access_period_days: 30 });
+    const aheadMs = (31 + 2 * 11) * DAY;
     const ctx = newCtx(w.env, { requestId: 'req_two_clocks', defer: () => {} });
-    expect(ctx.now - ctx.wallNow).toBe(31 * DAY);
+    expect(ctx.now - ctx.wallNow).toBe(aheadMs);
     const { confirmed } = await w.purchase(product, await w.chain.wallet());
     const { body: receipt } = await w.call('GET', `/v1/receipt/${confirmed.receipt_id}`, { key: merchant.key });
-    expect(Math.abs(Date.parse(receipt.document.issued_at) - (Date.now() + 31 * DAY))).toBeLessThan(HOUR);
+    expect(Math.abs(Date.parse(receipt.document.issued_at) - (Date.now() + aheadMs))).toBeLessThan(HOUR);
     const { body: payment } = await w.call('GET', `/v1/payments/${confirmed.payment.payment_id}`);
     expect(payment.status).toBe('CONFIRMED');
   });

@@ -42,7 +42,7 @@ describe('two merchants in two databases', () => {
         walletAddress: agent.wallet.address,
       });
       const object = testEnv.ENTITLEMENT.getByName(`${userId}:live:${identity.entitlementId}`);
-      return { kind: 'projectEntitlement', projection: { snapshot: (await object.read(Date.now()))!, events: [] } };
+      return { kind: 'projectEntitlement', projection: { snapshot: (await object.read({ now: Date.now() }))!, events: [] } };
     });
     await w.deliver(jobs);
   };

@@ -4,11 +4,12 @@ import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
 import { newCtx, type Shard } from '#platform/context.ts';
 import { Setup } from '../../world/bootstrap.ts';
 import { fillTables } from '../../world/crowd.ts';
+import { alarmOf } from '../../world/entitlement.ts';
 import { withRival } from '../../world/faults.ts';
 import { multiply } from '../../world/multiply.ts';
 import { sellRenewing, subscribeRenewing } from '../../world/renewing.ts';
 import { withRowCount, worstOf } from '../../world/rows-read.ts';
-import { listenToEntitlement } from '../../world/sandbox.ts';
+import { joinEntitlement } from '../../world/sandbox.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const DAY = 86_400_000;
@@ -114,16 +115,16 @@ describe('a setup that nobody paid for', () => {
 
   it('is gone although it sold and settled with test money, with all of it, and nothing of that comes again', async () => {
     let paymentId = '';
-    let customer!: Awaited<ReturnType<typeof listenToEntitlement>>;
+    let customer!: Awaited<ReturnType<typeof joinEntitlement>>;
     const setup = await ended(async (agent) => {
       const product = await w.product(agent, { usage_units: 5, access_period_days: 30 });
       ({ payment_id: paymentId } = await w.connect(product, { customer_ref: 'a-buyer' }));
       const entitlementId = entitlementIdOf(agent.userId, false, product.product_id, { customerRef: 'a-buyer' });
-      customer = await listenToEntitlement(agent.userId, false, entitlementId);
+      customer = await joinEntitlement(w, agent.userId, false, entitlementId);
       const paid = await w.call('POST', '/v1/testing/pay', { key: agent.key, body: { payment_id: paymentId } });
       expect((await w.confirm(paymentId, paid.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
       await w.deliver();
-      await w.deliver(await customer.tell());
+      await customer.untilTold();
     });
     const { account_id: merchantId } = setup.created;
     const held = () =>
@@ -134,7 +135,7 @@ describe('a setup that nobody paid for', () => {
     await sweepLater(setup, 8 * DAY);
     expect(await left(setup)).toEqual(Array(10).fill(0));
     expect([await held(), await count('tx_claims WHERE subject_id = ?', paymentId)]).toEqual([[0, 0, 0, 0], 0]);
-    expect(await customer.tell()).toEqual([]);
+    expect(await alarmOf(customer.stub)).toBeNull();
   });
 
   it('is gone although it sold by the period with test money, and nothing is collected for it any more', async () => {

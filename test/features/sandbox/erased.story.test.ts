@@ -1,7 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testEnv } from '../../world/env.ts';
-import { tellDatabase } from '../../world/metered.ts';
 import { callTesting, runScenario } from '../../world/sandbox.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
@@ -52,8 +51,6 @@ describe('a session of the sandbox that is erased', () => {
     for (const name of names) expect((await heldBy(name))[0]).toContain('page');
     await erase(session.session_id);
     for (const name of names) expect(await heldBy(name)).toEqual([[], null]);
-    // Nor does the object tell of it again, however late.
-    await tellDatabase(w, metered!.id);
     const { results } = await w.env.DB.prepare('SELECT id FROM events WHERE subject_id = ?').bind(metered!.id).all();
     expect(results).toEqual([]);
     expect((await w.call('GET', `/v1/access/metered-sessions/${metered!.id}`, { key: ada.sandboxKey })).status).toBe(404);

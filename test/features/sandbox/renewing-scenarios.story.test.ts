@@ -12,11 +12,10 @@ describe('a scenario of what renews itself', () => {
     published = new Map(body.items.map(({ scenario, expected }: { scenario: string; expected: string[] }) => [scenario, expected]));
   });
 
-  it.each(RENEWING_NAMES)(
+  it.concurrent.each(RENEWING_NAMES)(
     '%s completes three times of one seed, with the events it names, in their order, as live ones',
     async (scenario) => {
-      const sessions = [];
-      for (let i = 0; i < 3; i++) sessions.push(await runScenario(w, ada, scenario, { seed: 'the same' }));
+      const sessions = await Promise.all([1, 2, 3].map(() => runScenario(w, ada, scenario, { seed: 'the same' })));
       for (const session of sessions) {
         expect([session.status, typesOf(session)]).toEqual(['completed', published.get(scenario)]);
         const told = await eventsOf(w, session.session_id);
@@ -28,7 +27,7 @@ describe('a scenario of what renews itself', () => {
   );
 
   it('leaves nothing of itself once it is erased, and nothing of it is another session’s', async () => {
-    const [gone, kept] = [await runScenario(w, ada, 'subscription_authorized'), await runScenario(w, ada, 'subscription_authorized')];
+    const [gone, kept] = await Promise.all([1, 2].map(() => runScenario(w, ada, 'subscription_authorized')));
     const rowsOf = async ({ session_id: id }: { session_id: string }): Promise<number[]> => {
       const tables = [
         ['sandbox_accounts', 'session_id = ?1'],

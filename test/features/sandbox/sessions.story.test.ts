@@ -1,7 +1,9 @@
+import { runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
 import { letTimeRun, setTime } from '../../world/clock.ts';
-import { callTesting, listenToCustomer, runScenario, untilEnded } from '../../world/sandbox.ts';
+import { alarmOf, tablesOf } from '../../world/entitlement.ts';
+import { callTesting, joinCustomer, runScenario, untilEnded } from '../../world/sandbox.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 describe('a session of the sandbox', () => {
@@ -90,6 +92,63 @@ describe('a session of the sandbox', () => {
     expect(session.clock.advanced_seconds).toBe(40 * 86_400);
   });
 
+  it('that is moved past what was paid ends membership and entitlement on its clock, each with its event, and completes', async () => {
+    const session = await runScenario(w, ada, 'payment_confirmed', { advance_seconds: 40 * 86_400 });
+    expect([session.status, session.clock.advanced_seconds]).toEqual(['completed', 40 * 86_400 + 120]);
+    const ended = session.steps.filter(({ event_type }: { event_type?: string }) => /expired|grace/.test(event_type ?? ''));
+    expect(ended.map(({ event_type }: { event_type: string }) => event_type)).toEqual([
+      'membership.grace_started',
+      'entitlement.expired',
+      'membership.expired',
+    ]);
+    const daysIn = ({ at }: { at: string }) => Math.floor((Date.parse(at) - Date.parse(session.created_at)) / DAY);
+    expect(ended.map(daysIn)).toEqual([30, 30, 33]);
+    const query = `customer_ref=${session.session_id}:buyer`;
+    const { body } = await w.call('GET', `/v1/access/entitlements?${query}`, { key: ada.sandboxKey });
+    expect(body.items).toMatchObject([{ status: 'expired' }]);
+  });
+
+  it('that stands still ends nothing, however long it is left, and what it bought runs from its clock', async () => {
+    const { session_id: id, clock } = await runScenario(w, ada, 'payment_confirmed');
+    const { stub } = await joinCustomer(w, ada, id);
+    const { paidThrough, status } = (await stub.read({ now: Date.now() }))!;
+    expect([status, paidThrough! < Date.parse(clock.now) + 30 * DAY]).toEqual(['active', true]);
+    try {
+      setTime(Date.now() + 31 * DAY);
+      await runInDurableObject(stub, (instance) => instance.alarm!());
+      const { body } = await w.call('GET', `/v1/access/entitlements?customer_ref=${id}:buyer`, { key: ada.sandboxKey });
+      expect(body.items).toMatchObject([{ status: 'active' }]);
+      const one = await w.call('GET', `/v1/access/entitlements/${body.items[0].entitlement_id}`, { key: ada.sandboxKey });
+      expect(one.body.status).toBe('active');
+    } finally {
+      letTimeRun();
+    }
+  });
+
+  it('completes past the end of units that are used up, which end nothing', async () => {
+    const product = await w.product({ ...ada, key: ada.sandboxKey }, { usage_units: 1, access_period_days: 10 });
+    const asked = { product_id: product.product_id, advance_seconds: 20 * 86_400 };
+    const session = await runScenario(w, ada, 'entitlement_exhausted', asked);
+    expect([session.status, session.clock.advanced_seconds]).toEqual(['completed', 20 * 86_400]);
+  });
+
+  it('fails, and is erased like any other, where something that is due is never done', async () => {
+    const { session_id: id } = await runScenario(w, ada, 'payment_failed');
+    await w.env.DB.prepare(
+      `INSERT INTO entitlements (id, merchant_id, livemode, product_id, customer_ref, status, used_units, paid_through, version, updated_at)
+        SELECT 'nobody', merchant_id, 0, product_id, id || ':buyer', 'active', 0, created_at, 1, 0 FROM sandbox_sessions WHERE id = ?`,
+    )
+      .bind(id)
+      .run();
+    await callTesting(w, ada, 'POST', `sessions/${id}/advance`, { seconds: 60 });
+    for (let i = 0; i < 100; i++) await w.deliver();
+    expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).body.status).toBe('failed');
+    await w.env.DB.prepare('UPDATE sandbox_sessions SET ended_at = 0 WHERE id = ?').bind(id).run();
+    await w.sweepAlone('figures');
+    await w.sweepAlone('endedSandboxes');
+    expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).status).toBe(404);
+  });
+
   it('that was killed at any step goes on and ends as if it had not been', async () => {
     const whole = await runScenario(w, ada, 'payment_late', { seed: 'one' });
     const id = await begin({ scenario: 'payment_late', seed: 'one' });
@@ -173,7 +232,7 @@ describe('a session of the sandbox', () => {
     const written = { key: ada.sandboxKey, body: { invoice_number: 'TEST-1' } };
     expect((await w.call('PATCH', `/v1/receipt/${receiptId}/invoice-metadata`, written)).status).toBe(200);
     const made = await left();
-    const customer = await listenToCustomer(ada, id);
+    const { stub } = await joinCustomer(w, ada, id);
     expect(made.every((n) => n! > 0)).toBe(true);
     await w.sweepAlone('figures');
     try {
@@ -186,13 +245,8 @@ describe('a session of the sandbox', () => {
       letTimeRun();
     }
     expect(await left()).toEqual([0, 0, 0, 0, 0, 0, 0]);
-    // Nor does the object of its customer come to tell of its end: it has forgotten all of it.
-    try {
-      setTime(Date.now() + 200 * DAY);
-      expect(await customer.tell()).toEqual([]);
-    } finally {
-      letTimeRun();
-    }
+    // The object of its customer has forgotten all of it, and no alarm of it is to come.
+    expect([await tablesOf(stub), await alarmOf(stub)]).toEqual([[], null]);
     expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).status).toBe(404);
   });
 });

@@ -2,8 +2,9 @@ import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
-import { commit, commitProjection } from '#platform/db/commit.ts';
+import { commit, commitProjection, forEach } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
+import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import { entitlementObject, entitlementObjectName } from '#platform/objects.ts';
 import type { Addition, Customer, EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
 import {
@@ -16,7 +17,7 @@ import {
   projectedOf,
 } from '#rules/entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
-import { overwriteCopy, upsertCopy } from './store.ts';
+import { type EndedCopy, listEnded, overwriteCopy, upsertCopy } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
@@ -56,7 +57,25 @@ export const calledBy = (ctx: Ctx): Called => ({
 
 /** Reads an entitlement from its object, as of this moment; null where nothing was ever granted. */
 export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
-  callEntitlement(ctx, owner, entitlementId, (object) => object.read(ctx.now, ctx.now - ctx.wallNow));
+  callEntitlement(ctx, owner, entitlementId, (object) => object.read(calledBy(ctx)));
+
+const ENDED = { pageMax: 100, pagesMax: 20 };
+/** Objects asked at once. */
+const LANES = 6;
+
+/**
+ * Reads entitlements whose time is over, so that their objects end them. By wall time an object's own alarm does that: only a sandbox
+ * session and a local machine whose chain was moved on need it.
+ */
+export async function sweepEntitlements(ctx: Shard): Promise<Swept> {
+  if (ctx.sandbox === null && ctx.now === ctx.wallNow) return { taken: 0, isFinished: true };
+  return sweepPages<EndedCopy>(
+    ctx,
+    ENDED,
+    (last) => listEnded(ctx, last, ENDED.pageMax),
+    (ended) => forEach(ctx, ended, (one) => readEntitlement(ctx, one, one.id), LANES),
+  );
+}
 
 /** Forgets a test entitlement, so that its object tells of it no more. Harmless twice. */
 export const eraseEntitlement = (ctx: Scope, entitlementId: string): Promise<void> =>

@@ -1,5 +1,6 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, lte, sql } from 'drizzle-orm';
 import type { AccountId, EntitlementId, PaymentId, ProductId } from '#core/ids.ts';
+import { inReach, isOfNoSession } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, oldestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
@@ -62,6 +63,24 @@ function toCopy(snapshot: EntitlementSnapshot): typeof entitlements.$inferInsert
     updatedAt: snapshot.updatedAt,
   };
 }
+
+export type EndedCopy = Pick<typeof entitlements.$inferSelect, 'id' | 'merchantId' | 'livemode'>;
+
+/** Copies that are active past their end: of one sandbox, or of all who live by ordinary business time. `after`: the last of the page before. */
+export const listEnded = (ctx: Shard, after: EndedCopy | null, limit: number): Promise<EndedCopy[]> =>
+  ctx.db
+    .select({ id: entitlements.id, merchantId: entitlements.merchantId, livemode: entitlements.livemode })
+    .from(entitlements)
+    .where(
+      and(
+        ctx.sandbox === null ? isOfNoSession() : inReach(ctx),
+        eq(entitlements.status, 'active'),
+        lte(entitlements.paidThrough, ctx.now),
+        after === null ? undefined : gt(entitlements.id, after.id),
+      ),
+    )
+    .orderBy(entitlements.id)
+    .limit(limit);
 
 export interface EntitlementFilter {
   productId?: string;

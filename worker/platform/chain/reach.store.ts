@@ -8,6 +8,10 @@ const SANDBOX = 'livemode = 0';
 /** A session's id as a customer's reference begins with it. */
 const SESSION_ID_LENGTH = 36;
 
+/** SQL condition on a row of either mode: its customer belongs to no sandbox session, so ordinary business time is its time. */
+export const isOfNoSession = (customerRef = 'customer_ref'): SQL =>
+  sql`NOT EXISTS (SELECT 1 FROM sandbox_sessions z WHERE z.id = substr(${sql.raw(customerRef)}, 1, ${SESSION_ID_LENGTH}))`;
+
 /**
  * Whose rows a statement may take that names no merchant of its own: all live ones; or one merchant's of the sandbox, those of one
  * session, or those of none. So no sweep of one clock ever meets a row of another. `customerRef`: SQL of the reference by which rows of
@@ -20,7 +24,7 @@ export function inReach({ sandbox }: Pick<Shard, 'sandbox'>, customerRef = 'cust
   const { sessionId } = sandbox;
   const isOfClock =
     sessionId === null
-      ? sql`NOT EXISTS (SELECT 1 FROM sandbox_sessions z WHERE z.id = substr(${named}, 1, ${SESSION_ID_LENGTH}))`
+      ? isOfNoSession(customerRef)
       : // What begins with the id and a colon, as a range of the index.
         sql`${named} >= ${`${sessionId}:`} AND ${named} < ${`${sessionId};`}`;
   return sql`${of(SANDBOX)} AND ${of('merchant_id')} = ${sandbox.merchantId} AND ${isOfClock}`;

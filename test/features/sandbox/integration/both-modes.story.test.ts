@@ -6,7 +6,7 @@ import worker from '../../../../worker/index.ts';
 import { newAgent, readyToBePaid } from '../../../world/agent.ts';
 import { testEnv } from '../../../world/env.ts';
 import type { Received } from '../../../world/receiver.ts';
-import { callTesting, listenToEntitlement } from '../../../world/sandbox.ts';
+import { callTesting, joinEntitlement } from '../../../world/sandbox.ts';
 import { type Merchant, World } from '../../../world/world.ts';
 import { openShop, type Shop } from './shop.ts';
 
@@ -41,10 +41,10 @@ interface Story {
   answers: [number, Body][];
 }
 
-/** The object of a customer, which tells what happened to it as soon as the test asks. */
-async function listenTo({ userId, key: liveKey }: Merchant, key: string, productId: string, customerRef: string) {
+/** The object of a customer. */
+function joinBuyer(w: World, { userId, key: liveKey }: Merchant, key: string, productId: string, customerRef: string) {
   const livemode = key === liveKey;
-  return listenToEntitlement(userId, livemode, entitlementIdOf(userId, livemode, productId, { customerRef }));
+  return joinEntitlement(w, userId, livemode, entitlementIdOf(userId, livemode, productId, { customerRef }));
 }
 
 /** A day of a shop: a buyer at its checkout, then an agent without an account, as both are seen from the outside. */
@@ -60,12 +60,12 @@ async function trade(w: World, merchant: Merchant, key: string, buyers: Buyers):
   const hookUrl = `${testEnv.TEST_RECEIVER_URL}/ok/${box}`;
   const shop = await openShop(client, { hookUrl, payoutWallet: merchant.wallet.address });
   const customerRef = 'customer-4711';
-  const customers = await Promise.all([customerRef, 'agent-1'].map((ref) => listenTo(merchant, key, shop.productId, ref)));
+  const customers = await Promise.all([customerRef, 'agent-1'].map((ref) => joinBuyer(w, merchant, key, shop.productId, ref)));
   /** All that queues and objects do in their own time. */
   const settleDown = async () => {
     for (let i = 0; i < 3; i++) {
       await w.deliver();
-      for (const customer of customers) await w.deliver(await customer.tell());
+      for (const customer of customers) await customer.untilTold();
       await w.attempt();
     }
   };

@@ -1,5 +1,5 @@
 import { MINUTE } from '#core/time.ts';
-import { readEntitlement } from '#features/entitlements/entitlement.ts';
+import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
 import { sweepMeteredSessions } from '#features/metered/sweep.ts';
@@ -9,7 +9,7 @@ import { sweepSettlements } from '#features/settlements/sweep.ts';
 import { sweepSubscriptions } from '#features/subscriptions/sweep.ts';
 import { SILENT_MS, sweepTickets } from '#features/support/close-silent.ts';
 import type { Scope } from '#platform/context.ts';
-import { listEnding, readDue } from './store.ts';
+import { readDue } from './store.ts';
 
 type Kind = keyof Awaited<ReturnType<typeof readDue>>;
 
@@ -20,17 +20,11 @@ const DUE: Record<Kind, { run(scope: Scope): Promise<unknown> /** Time to pay af
   meteredSessions: { run: sweepMeteredSessions },
   expired: { run: sweepExpired, patienceMs: MINUTE },
   memberships: { run: sweepMemberships },
-  entitlements: { run: endEntitlements },
+  entitlements: { run: sweepEntitlements },
   finality: { run: sweepFinality },
   placements: { run: sweepSandboxPlacements },
   tickets: { run: sweepTickets, patienceMs: SILENT_MS },
 };
-
-/** Their objects are told the time, and tell of their ends themselves. */
-async function endEntitlements(scope: Scope): Promise<void> {
-  const owner = { merchantId: scope.merchantId, livemode: false };
-  for (const entitlementId of await listEnding(scope)) await readEntitlement(scope, owner, entitlementId);
-}
 
 /** What falls due next in a session, and when, epoch ms of its clock; null: nothing ever does. */
 export async function nextDueAt(scope: Scope): Promise<number | null> {

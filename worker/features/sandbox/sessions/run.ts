@@ -1,6 +1,6 @@
 import { storyOf } from '#core/errors.ts';
 import type { SandboxSessionId } from '#core/ids.ts';
-import { DAY, MINUTE, SECOND } from '#core/time.ts';
+import { DAY, SECOND } from '#core/time.ts';
 import { clockOf } from '#platform/chain/clock.store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import { addressOf, type Shard } from '#platform/context.ts';
@@ -159,12 +159,9 @@ async function moveClock(ctx: Shard, session: SandboxSession, scenario: Scenario
   await runDue(stage.scope);
   const after = await collect(stage, scenario, follow, 'advance');
   const dueAt = await nextDueAt(stage.scope);
-  if (dueAt !== null && dueAt <= now && session.waits < DUE_WAITS_MAX) return { ...after, waits: session.waits + 1 };
-  // What does not get done in all that time waits for another minute, and holds nothing else up.
-  const next = dueAt === null ? target : Math.min(target, Math.max(dueAt, now + (dueAt <= now ? MINUTE : SECOND)));
+  // An object says within seconds what it did. A session in which that never comes fails, and so is erased like any other.
+  if (dueAt !== null && dueAt <= now) return { ...after, waits: session.waits + 1 };
+  const next = dueAt === null ? target : Math.min(target, Math.max(dueAt, now + SECOND));
   const advancedMs = next - session.createdAt;
   return { ...after, advancedMs, waits: 0 };
 }
-
-/** An object tells of its end within seconds. */
-const DUE_WAITS_MAX = 20;

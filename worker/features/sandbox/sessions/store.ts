@@ -154,17 +154,9 @@ export async function readDue(
     (SELECT min(next_look_at) FROM metered_sessions WHERE ${inReach(scope)} AND next_look_at IS NOT NULL) AS meteredSessions,
     (SELECT min(paid_through + iif(EXISTS (SELECT 1 FROM memberships m WHERE m.merchant_id = entitlements.merchant_id AND m.livemode = 0
       AND m.customer_ref = entitlements.customer_ref AND m.product_id = entitlements.product_id AND ${isServedOn('m')}), ${SERVED_AFTER_MS}, 0))
-      FROM entitlements WHERE ${inReach(scope)} AND status NOT IN ('expired', 'revoked')) AS entitlements,
+      FROM entitlements WHERE ${inReach(scope)} AND status = 'active') AS entitlements,
     (SELECT min(next_attempt_at) FROM placements WHERE ${inReach(scope)} AND next_attempt_at IS NOT NULL) AS placements`);
   return { ...due!, tickets: await findQuietSince(scope) };
-}
-
-/** The ids of the entitlements of a session whose time is over. */
-export async function listEnding(scope: Scope): Promise<string[]> {
-  const rows = await scope.db.all<{ id: string }>(
-    sql`SELECT id FROM entitlements WHERE ${inReach(scope)} AND status NOT IN ('expired', 'revoked') AND paid_through <= ${scope.now}`,
-  );
-  return rows.map(({ id }) => id);
 }
 
 /** Every entitlement of a session's customers. */
