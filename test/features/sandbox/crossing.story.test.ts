@@ -41,6 +41,7 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   archive: 'both',
   endedSessions: 'both',
   refunds: 'both',
+  entitlements: 'both',
   figures: 'both',
   figureCheck: 'both',
   endedSetups: 'both',
