@@ -943,6 +943,7 @@ CREATE TABLE `metered_sessions` (
 	`cumulative` text NOT NULL,
 	`reserved` text NOT NULL,
 	`settled` text NOT NULL,
+	`voucher_ends_at` integer,
 	`used_at` integer NOT NULL,
 	`ended_at` integer,
 	`settled_at` integer,
@@ -959,7 +960,13 @@ CREATE TABLE `metered_sessions` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `metered_sessions_channel_id_unique` ON `metered_sessions` (`channel_id`);--> statement-breakpoint
 CREATE INDEX `metered_sessions_by_merchant` ON `metered_sessions` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
-CREATE INDEX `metered_sessions_due` ON `metered_sessions` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_closing` ON `metered_sessions` (`next_look_at`) WHERE status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_expiring` ON `metered_sessions` (`voucher_ends_at`) WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_standing` ON `metered_sessions` (`next_look_at`) WHERE status = 'open' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_opening` ON `metered_sessions` (`next_look_at`) WHERE status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_ended` ON `metered_sessions` (`next_look_at`) WHERE ended_at IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_unopened` ON `metered_sessions` (`livemode`,`next_look_at`) WHERE status = 'created' AND channel_id IS NULL AND next_look_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `metered_sessions_unopened_by_product` ON `metered_sessions` (`product_id`,`created_at`) WHERE status = 'created' AND channel_id IS NULL;--> statement-breakpoint
 CREATE INDEX `sandbox_metered_sessions_due` ON `metered_sessions` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `metered_sessions_over` ON `metered_sessions` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `settlements` (

@@ -4,6 +4,7 @@ import { projectEntitlement } from '#features/entitlements/entitlement.ts';
 import { attemptMail } from '#features/mail-delivery/attempt.ts';
 import { projectMeteredSession } from '#features/metered/project.ts';
 import { scopeOfSession } from '#features/metered/session.ts';
+import { watchSessions } from '#features/metered/watch/watch-channels.ts';
 import { findQueued, recheckQueued } from '#features/payments/watch/recheck.ts';
 import { attemptPlacement } from '#features/placements/attempt.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
@@ -38,6 +39,7 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
     const customerRef = 'customerRef' in customer ? customer.customerRef : null;
     await projectEntitlement(await scopeOf(ctx, { merchantId: merchantId as AccountId, livemode, customerRef }), projection);
   },
+  lookAtChannels: (ctx, { sessionIds }) => watchSessions(ctx, sessionIds),
   projectMeteredSession: async (ctx, { projection }) => projectMeteredSession(await scopeOfSession(ctx, projection.snapshot), projection),
   collectSubscriptions: async (ctx, job) => (await import('#features/subscriptions/sweep.ts')).collectQueued(ctx, job),
   // Loaded when there is a sandbox to run, because most deployments start without one.
@@ -50,27 +52,38 @@ const isKnown = (kind: unknown): kind is Kind => typeof kind === 'string' && Obj
 
 /** Consumer of JOBS: at-least-once and unordered, so every verb here is harmless doubled, late or out of order. */
 export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution: ExecutionContext): Promise<void> {
-  await Promise.all(batch.messages.map((message) => consumeJob(batch.queue, message, env, execution)));
+  const looks = batch.messages.filter(({ body }) => body.kind === 'lookAtChannels');
+  const others = batch.messages.filter((message) => !looks.includes(message));
+  const groups = [...others.map((message) => [message]), ...(looks.length > 0 ? [looks] : [])];
+  await Promise.all(groups.map((messages) => consumeJob(batch.queue, messages, env, execution)));
 }
+
+/** One job of several messages: a node shows many channels at once. */
+const joined = ([first, ...others]: readonly Message<Job>[]): Job => {
+  const { body } = first!;
+  if (body.kind !== 'lookAtChannels') return body;
+  return { ...body, sessionIds: [first!, ...others].flatMap(({ body: one }) => (one.kind === body.kind ? one.sessionIds : [])) };
+};
 
 /** The same of the queue of sandboxes, one message after the other: what is tested leaves room for what is live. */
 export async function consumeSandboxJobs(batch: MessageBatch<Job>, env: Env, execution: ExecutionContext): Promise<void> {
-  for (const message of batch.messages) await consumeJob(batch.queue, message, env, execution);
+  for (const message of batch.messages) await consumeJob(batch.queue, [message], env, execution);
 }
 
-async function consumeJob(queue: string, message: Message<Job>, env: Env, execution: ExecutionContext): Promise<void> {
-  const { kind, requestId: cause, database } = message.body;
-  const requestId = `job_${message.id}`;
+async function consumeJob(queue: string, messages: readonly Message<Job>[], env: Env, execution: ExecutionContext): Promise<void> {
+  const job = joined(messages);
+  const { kind, requestId: cause, database } = job;
+  const requestId = `job_${messages[0]!.id}`;
   const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
   const notes: string[] = [];
   const ctx = newCtx(env, { requestId, kind: 'job', cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
   try {
-    if (isKnown(kind)) await (JOBS[kind] as (ctx: Shard, job: Job) => Promise<void>)(shardNamed(ctx, database), message.body);
-    else await parkMessage(ctx, queue, [message], 'unknown_kind');
-    message.ack();
+    if (isKnown(kind)) await (JOBS[kind] as (ctx: Shard, job: Job) => Promise<void>)(shardNamed(ctx, database), job);
+    else await parkMessage(ctx, queue, messages, 'unknown_kind');
+    for (const message of messages) message.ack();
   } catch (error) {
     notes.push(storyOf(error));
-    message.retry({ delaySeconds: RETRY_SECONDS });
+    for (const message of messages) message.retry({ delaySeconds: RETRY_SECONDS });
   }
   logRequest({
     ...ids,

@@ -12,7 +12,7 @@ import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMails } from '#features/mail-delivery/attempt.ts';
 import { sweepDuePlans } from '#features/mail-delivery/due-plans.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
-import { sweepMeteredSessions } from '#features/metered/sweep.ts';
+import { sweepChannels, sweepUnopened } from '#features/metered/watch/sweep.ts';
 import { sweepRefunds } from '#features/payments/refunds/forget.ts';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
@@ -106,7 +106,12 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'candidates', nextDueAt: atEachCron, after: 'reference', run: whole(sweepCandidates) },
   { name: 'expired', nextDueAt: atEachCron, after: 'candidates', run: sweepExpired },
   { name: 'finality', nextDueAt: atEachCron, run: whole(sweepFinality) },
-  { name: 'meteredSessions', nextDueAt: atEachCron, run: sweepMeteredSessions },
+  // Each class of sessions has an invocation of its own; what loses money first never waits for the rest.
+  { name: 'closingChannels', nextDueAt: atEachCron, run: sweepChannels('closing') },
+  { name: 'standingChannels', nextDueAt: atEachCron, run: sweepChannels('standing') },
+  { name: 'channelOpenings', nextDueAt: atEachCron, run: sweepChannels('opening') },
+  { name: 'endedChannels', nextDueAt: atEachCron, run: sweepChannels('ended') },
+  { name: 'unopenedSessions', nextDueAt: atEachCron, run: sweepUnopened },
   {
     name: 'subscriptions',
     nextDueAt: atEachCron,

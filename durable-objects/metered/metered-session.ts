@@ -26,19 +26,17 @@ import { type PresentedVoucher, planCommit, planVoucher } from '#rules/metered/v
 import { Ledger } from '../ledger.ts';
 import type { Form } from '../operations.ts';
 import { DELIVERY_TABLES } from './deliveries.ts';
-import {
-  EMPTY_SESSION,
-  type KeptDelivery,
-  restoreSession,
-  SESSION_KEPT_MS,
-  SessionBook,
-  type SessionEvent,
-  type SessionState,
-} from './session-book.ts';
+import { EMPTY_SESSION, type KeptDelivery, SESSION_KEPT_MS, SessionBook, type SessionEvent, type SessionState } from './session-book.ts';
 
 /** Of the first release that has such objects. */
 const WRITTEN_FORM: Form = 2;
 const UNKNOWN = { ok: false, reason: 'unknown' } as const;
+
+const termsOf = ({ cap, minVoucherDelta, gracePeriodSeconds }: MeteredTerms): ChannelTerms => ({
+  cap: BigInt(cap),
+  minVoucherDelta: BigInt(minVoucherDelta),
+  gracePeriodSeconds,
+});
 
 /**
  * One a session: the only place that counts what its vouchers promise. The watermark and the whole voucher are durable before any caller is
@@ -57,10 +55,13 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
       unpack: (text) => JSON.parse(text),
       idOf: ({ terms, claimedBy }) => terms?.sessionId ?? claimedBy ?? 'unknown',
       empty: EMPTY_SESSION,
-      restore: restoreSession,
+      restore: (stored) => stored,
       tables: DELIVERY_TABLES,
       versionOf: ({ channel }) => channel.version,
-      dueAt: ({ endedAt, isPurged }) => (endedAt === null || isPurged ? null : endedAt + SESSION_KEPT_MS),
+      dueAt: ({ endedAt, isPurged, lookAt }) => {
+        const purgeAt = endedAt === null || isPurged ? null : endedAt + SESSION_KEPT_MS;
+        return lookAt === null || purgeAt === null ? (lookAt ?? purgeAt) : Math.min(lookAt, purgeAt);
+      },
       passTime: () => this.#book.passTime(),
       publish: async (_state, events, { requestId }) => {
         const { snapshot } = this.#book;
@@ -71,36 +72,32 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
     this.#book = new SessionBook(this.#ledger);
   }
 
-  begin(terms: MeteredTerms, called: Called): Promise<MeteredSnapshot> {
-    return this.#ledger.run(called, () => {
-      const known = this.#ledger.state.terms;
-      if (known === null) this.#book.store(newChannel(terms.createdAt), { terms, changedAt: terms.createdAt });
-      return this.#book.snapshot;
-    });
-  }
-
   read(called: Called): Promise<MeteredSnapshot | typeof UNKNOWN> {
     return this.#withTerms<MeteredSnapshot>(called, () => this.#book.snapshot);
   }
 
   open(opening: Parameters<MeteredSessionRpc['open']>[0]): Promise<OpenAnswer> {
-    const { channelId, payer, authorizedSigner, deposit, settled, challengeId, ...called } = opening;
-    return this.#withTerms<OpenAnswer>(called, (terms) => {
+    const { terms, channelId, payer, authorizedSigner, deposit, settled, challengeId, ...called } = opening;
+    return this.#ledger.run<OpenAnswer>(called, () => {
       const { bound } = this.#ledger.state;
       if (bound && bound.channelId !== channelId) return { ok: false, reason: 'already-open' };
-      const planned = planOpen(this.#book.channel, terms, { deposit, settled }, this.#ledger.now);
+      const channel = bound === null ? newChannel(terms.createdAt) : this.#book.channel;
+      const planned = planOpen(channel, termsOf(terms), { deposit, settled }, this.#ledger.now);
       if (!planned.ok) return planned;
-      const { replayed, channel } = planned.value;
-      if (!replayed) {
-        this.#book.store(channel, { bound: { channelId, payer, authorizedSigner }, openings: { openedBy: challengeId } });
+      if (!planned.value.replayed) {
+        this.#book.store(planned.value.channel, { terms, bound: { channelId, payer, authorizedSigner }, openedBy: challengeId });
         this.#book.emit('metered_session.opened');
       }
-      return { ok: true, replayed, snapshot: this.#book.snapshot };
+      return { ok: true, replayed: planned.value.replayed, snapshot: this.#book.snapshot };
     });
   }
 
-  isOpenedBy(challengeId: string): Promise<boolean> {
-    return this.#ledger.run({ now: Date.now() }, () => this.#ledger.state.openings.openedBy === challengeId);
+  mayClose({ challengeId, cumulative }: { challengeId: string | null; cumulative: bigint | null }): Promise<boolean> {
+    return this.#ledger.run({ now: Date.now() }, () => {
+      const { openedBy, handedOut, channel } = this.#ledger.state;
+      if (challengeId !== null && openedBy === challengeId) return true;
+      return cumulative !== null && cumulative > BigInt(handedOut) && cumulative > BigInt(channel.settled);
+    });
   }
 
   reserve(request: DeliveryRequest): Promise<DeliveryAnswer> {
@@ -155,25 +152,28 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
       if (!planned.ok && planned.reason === 'not-open') return planned;
       if (planned.ok && !planned.value.replayed) this.#book.store(planned.value.channel);
       const replayed = !planned.ok || planned.value.replayed;
-      return { ok: true, replayed, snapshot: this.#book.snapshot, vouchers: this.#book.vouchers };
+      return { ok: true, replayed, snapshot: this.#book.snapshot, vouchers: this.#book.handOut() };
     });
   }
 
-  end({ stage, ...called }: Called & { stage: 'closed' | 'expired' | 'failed' }): Promise<VoucherAnswer> {
+  end(called: Called): Promise<VoucherAnswer> {
     return this.#withTerms<VoucherAnswer>(called, () => {
-      const { replayed, channel } = planEnd(this.#book.channel, stage);
+      const { replayed, channel } = planEnd(this.#book.channel);
       if (!replayed) {
         this.#book.tellVouchers();
         this.#book.store(channel, { endedAt: this.#ledger.now });
-        // One that was never opened has nothing to tell but its state.
-        if (stage === 'closed') this.#book.emit('metered_session.closed');
+        this.#book.emit('metered_session.closed');
       }
       return { ok: true, replayed, snapshot: this.#book.snapshot };
     });
   }
 
   vouchers(called: Called): Promise<AcceptedVoucher[] | typeof UNKNOWN> {
-    return this.#withTerms<AcceptedVoucher[]>(called, () => this.#book.vouchers);
+    return this.#withTerms<AcceptedVoucher[]>(called, () => this.#book.handOut());
+  }
+
+  lookAgain({ afterMs }: { afterMs: number | null }): Promise<void> {
+    return this.#ledger.run({ now: Date.now() }, () => this.#book.lookAgain(afterMs));
   }
 
   published(projected: Projected): Promise<void> {
@@ -200,7 +200,11 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
     return this.#erase(({ terms, endedAt }) => terms?.livemode !== true || endedAt !== null);
   }
 
+  /** An open channel is looked at by the Worker, which has the chain: the message names the session, and comes back as calls of it. */
   override async alarm(call?: AlarmInvocationInfo): Promise<void> {
+    const isDue = await this.#ledger.run({ now: Date.now() }, () => this.#book.takeLook());
+    const sessionId = this.#ledger.state.terms?.sessionId;
+    if (isDue && sessionId) await this.env.JOBS.send({ kind: 'lookAtChannels', sessionIds: [sessionId] });
     await this.#ledger.wake(call?.retryCount ?? 0);
   }
 
@@ -217,9 +221,7 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
   #withTerms<Answer>(called: Called, judge: (terms: ChannelTerms) => Answer): Promise<Answer | typeof UNKNOWN> {
     return this.#ledger.run(called, () => {
       const { terms } = this.#ledger.state;
-      if (terms === null) return UNKNOWN;
-      const { cap, minVoucherDelta, gracePeriodSeconds } = terms;
-      return judge({ cap: BigInt(cap), minVoucherDelta: BigInt(minVoucherDelta), gracePeriodSeconds });
+      return terms === null ? UNKNOWN : judge(termsOf(terms));
     });
   }
 

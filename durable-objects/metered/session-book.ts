@@ -1,5 +1,5 @@
 import { newId } from '#core/ids.ts';
-import { DAY, SECOND } from '#core/time.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import {
   type AcceptedVoucher,
   isOver,
@@ -7,7 +7,6 @@ import {
   newChannel,
   type Reservation,
   reservedOf,
-  vouchersOf,
   withoutExpired,
 } from '#rules/metered/channel.ts';
 import {
@@ -25,10 +24,16 @@ import {
 import { planReserve } from '#rules/metered/vouchers.ts';
 import type { Ledger } from '../ledger.ts';
 import { CommittedDeliveries } from './deliveries.ts';
-import { NO_OPENINGS, type Openings } from './openings.ts';
 
 /** So long after its end a session still answers repeated commits. */
 export const SESSION_KEPT_MS = 30 * DAY;
+
+/** Between two looks at an open channel: a tenth of the time that its payer leaves us after asking to close, and at most a minute. */
+const lookEveryMs = ({ gracePeriodSeconds }: MeteredTerms): number => Math.min(MINUTE, (gracePeriodSeconds * SECOND) / 10);
+/** Between two looks at one that closes, and is not sealed yet. */
+const CLOSING_LOOK_MS = 30 * SECOND;
+/** After its end a channel is looked at when the seal is final, and then ever less often. */
+const endedLookMs = (sinceEndMs: number): number => Math.min(DAY, Math.max(MINUTE, sinceEndMs));
 
 /** More than a stranger can announce while a client's commit is on its way. */
 const OUSTED_MAX = 2_000;
@@ -36,8 +41,13 @@ const OUSTED_MAX = 2_000;
 export interface SessionState {
   terms: MeteredTerms | null;
   bound: BoundChannel | null;
-  openings: Openings;
+  /** Id of the challenge that the opener answered, which no other caller can show; null: not known. */
+  openedBy: string | null;
   channel: StoredChannel;
+  /** The highest amount of a voucher that was handed out to be settled, and may be public. */
+  handedOut: string;
+  /** When its channel is looked at next, by the clock of alarms; null: never. */
+  lookAt: number | null;
   endedAt: number | null;
   /** When no voucher was taken any more. */
   closingAt: number | null;
@@ -58,8 +68,10 @@ export type KeptDelivery = { deliveryId: string; sequence: number; amount: strin
 export const EMPTY_SESSION: SessionState = {
   terms: null,
   bound: null,
-  openings: NO_OPENINGS,
+  openedBy: null,
   channel: toStoredChannel(newChannel(0)),
+  handedOut: '0',
+  lookAt: null,
   endedAt: null,
   closingAt: null,
   absentSince: null,
@@ -67,12 +79,6 @@ export const EMPTY_SESSION: SessionState = {
   hasUntoldVouchers: false,
   claimedBy: null,
   isPurged: false,
-};
-/** Sessions that were stored before they kept their times are as old as their last use. */
-export const restoreSession = (stored: SessionState): SessionState => {
-  const state = { ...EMPTY_SESSION, ...stored };
-  const { stage, usedAt } = state.channel;
-  return { ...state, changedAt: state.changedAt || usedAt, closingAt: state.closingAt ?? (stage === 'closing' ? usedAt : null) };
 };
 
 /** What one session has counted, and the events of it. Used inside operations of its ledger. */
@@ -91,44 +97,74 @@ export class SessionBook {
     return fromStoredChannel(this.#ledger.state.channel);
   }
 
-  get vouchers(): AcceptedVoucher[] {
-    return vouchersOf(this.channel);
+  /** Hands the vouchers out to be settled: what a transaction shows, anyone may show from then on. */
+  handOut(): AcceptedVoucher[] {
+    const vouchers = [...this.channel.vouchers];
+    const highest = (vouchers[0]?.cumulative ?? 0n).toString();
+    if (this.#ledger.state.handedOut !== highest) this.#ledger.state = { ...this.#ledger.state, handedOut: highest };
+    return vouchers;
   }
 
   get snapshot(): MeteredSnapshot {
-    const { terms, bound, endedAt, closingAt, changedAt, channel: stored } = this.#ledger.state;
-    const { deposit, cumulative, settled, stage, usedAt, version, best } = stored;
+    const { terms, bound, endedAt, closingAt, absentSince, changedAt, channel: stored } = this.#ledger.state;
+    const { deposit, cumulative, settled, stage, usedAt, version, vouchers } = stored;
+    const [best = null] = vouchers;
     const voucherEndsAt = best === null || best.expiresAt === '0' ? null : Number(best.expiresAt) * SECOND;
     const reserved = isOver(stored) ? '0' : reservedOf(withoutExpired(this.channel, this.#ledger.now)).toString();
     const counted = { stage, deposit, cumulative, reserved, settled, usedAt, version };
-    return { ...terms!, bound, ...counted, voucherEndsAt, closingAt, endedAt, updatedAt: changedAt };
+    return { ...terms!, bound, ...counted, voucherEndsAt, closingAt, endedAt, absentSince, updatedAt: changedAt };
   }
 
   store(channel: MeteredChannel, change: Partial<SessionState> = {}): void {
     const { state, now } = this.#ledger;
     const closingAt = channel.stage === 'closing' ? (state.closingAt ?? now) : state.closingAt;
+    const isMoved = channel.stage !== state.channel.stage;
     this.#ledger.state = { ...state, closingAt, changedAt: now, ...change, channel: toStoredChannel(channel) };
+    if (isMoved) this.#ledger.state = { ...this.#ledger.state, lookAt: this.#nextLookAt() };
+  }
+
+  /** In the sandbox no channel stands on any chain. */
+  #nextLookAt(): number | null {
+    const { terms, channel, endedAt } = this.#ledger.state;
+    if (!terms?.livemode) return null;
+    const now = Date.now();
+    if (endedAt !== null) return now + endedLookMs(now - endedAt);
+    return now + (channel.stage === 'closing' ? CLOSING_LOOK_MS : lookEveryMs(terms));
+  }
+
+  /** True where its time has come; a look that is lost is made up for by the next. */
+  takeLook(): boolean {
+    const { lookAt } = this.#ledger.state;
+    if (lookAt === null || lookAt > Date.now()) return false;
+    this.#ledger.state = { ...this.#ledger.state, lookAt: this.#nextLookAt() };
+    return true;
+  }
+
+  lookAgain(afterMs: number | null): void {
+    const lookAt = afterMs === null ? null : Date.now() + afterMs;
+    if (this.#ledger.state.lookAt !== lookAt) this.#ledger.state = { ...this.#ledger.state, lookAt };
   }
 
   /** Announces a delivery. Under the same key of the merchant's it is answered as the first time. */
-  reserve({ operation, amount, holdsMoney, lifeMs, ...request }: DeliveryRequest): Exclude<DeliveryAnswer, { reason: 'unknown' }> {
+  reserve({ operation, amount, holdsMoney, lifeMs, mayOust, ...request }: DeliveryRequest): Exclude<DeliveryAnswer, { reason: 'unknown' }> {
     const answered = operation && this.#ledger.operations.find(operation.key, this.#ledger.now);
     if (answered) {
       if (!answered.isOf(operation.fingerprint, operation.formerFingerprint)) return { ok: false, reason: 'conflict' };
       const delivery = { ...answered.content, amount: BigInt(answered.content.amount) };
-      return { ok: true, replayed: true, hasOusted: false, delivery, snapshot: this.snapshot };
+      return { ok: true, replayed: true, delivery, snapshot: this.snapshot };
     }
     const deliveryId = request.deliveryId ?? `delivery-${newId(this.#ledger.now)}`;
     const asked = { deliveryId, amount, holdsMoney, expiresAt: this.#ledger.now + lifeMs };
     const planned = planReserve(this.channel, asked, this.deliveries.find(deliveryId), this.#ledger.now);
     if (!planned.ok) return planned;
     const { replayed, channel, reservation, ousted } = planned.value;
+    if (ousted && !mayOust) return { ok: false, reason: 'crowded' };
     if (!replayed) this.store(channel);
     if (ousted) this.#rememberOusted(ousted);
     const delivery = { deliveryId, sequence: reservation.sequence, amount: reservation.amount, expiresAt: reservation.expiresAt };
     const content = { ...delivery, amount: delivery.amount.toString() };
     if (operation) this.#ledger.operations.record(this.#ledger.nextTick(), operation.key, operation.fingerprint, content);
-    return { ok: true, replayed, hasOusted: ousted !== null, delivery, snapshot: this.snapshot };
+    return { ok: true, replayed, delivery, snapshot: this.snapshot };
   }
 
   noteAbsence(since: number | null): void {

@@ -243,10 +243,16 @@ bench.post('/bench/sessions', async (c) => {
     const sessionId = newMeteredSessionId(now);
     const channelId = base58.encode(crypto.getRandomValues(new Uint8Array(32)));
     const object = meteredObject(ctx, sessionId);
-    await object.begin({ ...SESSION_TERMS, sessionId }, { now });
     await claimChannel(ctx, { sessionId, livemode: true }, channelId);
     const bound = { channelId, payer: null, authorizedSigner: signer };
-    await object.open({ ...bound, deposit: BigInt(GRANTED_UNITS), settled: 0n, challengeId: null, now });
+    await object.open({
+      ...bound,
+      terms: { ...SESSION_TERMS, sessionId },
+      deposit: BigInt(GRANTED_UNITS),
+      settled: 0n,
+      challengeId: null,
+      now,
+    });
     return { sessionId, channelId };
   };
   return c.json(await Promise.all(Array.from({ length: count }, open)));

@@ -2320,7 +2320,7 @@ export interface paths {
     put?: never;
     /**
      * Close a metered session
-     * @description With the highest voucher it has. No voucher is taken from then on. `closing` until the chain has it: ask again, or wait for `metered_session.closed`.
+     * @description With the highest voucher it has. No voucher is taken from then on. `closing` until the chain has it: ask again, or wait for `metered_session.closed`. A session that nobody opened is `closed` at once, with nothing settled. 409 `state_conflict` (`opening-pending`) while a buyer opens it.
      */
     post: operations['closeMeteredSession'];
     delete?: never;
@@ -3567,7 +3567,7 @@ export interface components {
       deliveries_url: string;
       /** @description Where the buyer’s client pays for a delivery with a voucher. */
       commits_url: string;
-      /** @description Of the answer that creates the session: the value of `WWW-Authenticate`, and what it asks for. */
+      /** @description In the answer that creates the session: the value of `WWW-Authenticate`, what it asks for, and the salt of a channel that the buyer opens in mode `push`. */
       challenge?: {
         /** @description The value of `WWW-Authenticate` that asks for the opening of the channel. */
         header: string;
@@ -3575,6 +3575,8 @@ export interface components {
         request: {
           [key: string]: unknown;
         };
+        /** @description Salt of a channel that the buyer opens in mode `push`: it binds the channel to this challenge. */
+        push_salt: string;
       };
       /** @description The most that a buyer may lock up in the channel. */
       cap: components['schemas']['Money'];

@@ -12,7 +12,6 @@ import {
   planOpen,
   planSeen,
   reservedOf,
-  vouchersOf,
 } from '#rules/metered/channel.ts';
 import { ANNOUNCED_MAX, type PresentedVoucher, planCommit, planReserve, planVoucher, RESERVED_MAX } from '#rules/metered/vouchers.ts';
 import { PlainChannel } from './plain-channel.ts';
@@ -54,7 +53,7 @@ describe('an opening', () => {
 
   it('is the same the second time, and refused once the session is over', () => {
     expect(planOpen(opened(), TERMS, { deposit: 50n, settled: 0n }, NOW)).toMatchObject({ ok: true, value: { replayed: true } });
-    expect(reasonOf(planOpen(planEnd(opened(), 'closed').channel, TERMS, { deposit: 50n, settled: 0n }, NOW))).toBe('channel-sealed');
+    expect(reasonOf(planOpen(planEnd(opened()).channel, TERMS, { deposit: 50n, settled: 0n }, NOW))).toBe('channel-sealed');
   });
 });
 
@@ -81,7 +80,7 @@ describe('a voucher is judged in the order of the reference server', () => {
   const soon = BigInt(NOW / SECOND);
   it.each<[string, MeteredChannel, PresentedVoucher, string]>([
     ['too large to be counted', paid, at(2n ** 64n), 'invalid-cumulative'],
-    ['of a session that is over', planEnd(paid, 'closed').channel, at(11n), 'channel-sealed'],
+    ['of a session that is over', planEnd(paid).channel, at(11n), 'channel-sealed'],
     ['of one that closes', value(planClose(paid)).channel, at(11n), 'channel-close-pending'],
     ['of one that was never opened', newChannel(NOW), at(11n), 'not-open'],
     ['that is the watermark', paid, at(10n), 'ok'],
@@ -174,7 +173,7 @@ describe('a reservation', () => {
     expect(reasonOf(planReserve(channel, asked('more', 1n), null, NOW))).toBe('too-many-reservations');
     expect(reasonOf(planReserve(newChannel(NOW), asked('a', 1n), null, NOW))).toBe('not-open');
     expect(reasonOf(planReserve(value(planClose(opened())).channel, asked('a', 1n), null, NOW))).toBe('not-open');
-    expect(reasonOf(planReserve(planEnd(opened(), 'closed').channel, asked('a', 1n), null, NOW))).toBe('channel-sealed');
+    expect(reasonOf(planReserve(planEnd(opened()).channel, asked('a', 1n), null, NOW))).toBe('channel-sealed');
   });
 });
 
@@ -184,7 +183,7 @@ describe('a commit', () => {
     expect(reasonOf(commit(channel, 'a', at(61n)))).toBe('exceeds-reservation');
     const done = value(commit(channel, 'a', at(20n)));
     expect([done.channel.cumulative, reservedOf(done.channel), done.committed.amount]).toEqual([20n, 0n, 20n]);
-    const over = planEnd(done.channel, 'closed').channel;
+    const over = planEnd(done.channel).channel;
     for (const later of [done.channel, over])
       expect(commit(later, 'a', at(20n), done.committed)).toMatchObject({ ok: true, value: { replayed: true } });
     expect(reasonOf(commit(over, 'a', at(20n, { signature: 'other' }), done.committed))).toBe('delivery-conflict');
@@ -208,29 +207,39 @@ describe('what the chain says', () => {
     const paid = value(planVoucher(opened(), TERMS, at(60n), NOW)).channel;
     const seen = planSeen(paid, { deposit: 100n, settled: 70n }).channel;
     expect(seen).toMatchObject({ cumulative: 70n, settled: 70n });
-    expect(vouchersOf(seen)).toMatchObject([{ cumulative: 60n }]);
+    expect(seen.vouchers).toMatchObject([{ cumulative: 60n }]);
   });
 
   it('wins over reservations where somebody settled a voucher that we never saw', () => {
     const channel = reserve(reserve(opened(), 'a', 30n), 'b', 30n);
     const seen = planSeen(channel, { deposit: 100n, settled: 50n }).channel;
-    expect(seen).toMatchObject({ cumulative: 50n, settled: 50n, best: null, pending: [{ deliveryId: 'a' }] });
+    expect(seen).toMatchObject({ cumulative: 50n, settled: 50n, vouchers: [], pending: [{ deliveryId: 'a' }] });
   });
 });
 
-it('keeps the highest voucher that never ends beside a higher one that does', () => {
-  const endless = value(planVoucher(opened(), TERMS, at(20n), NOW)).channel;
-  const expiresAt = BigInt(NOW / SECOND + 2_000);
-  const ending = value(planVoucher(endless, TERMS, at(30n, { expiresAt }), NOW)).channel;
-  expect(vouchersOf(endless).map(({ cumulative }) => cumulative)).toEqual([20n]);
-  expect(vouchersOf(ending).map(({ cumulative }) => cumulative)).toEqual([30n, 20n]);
-  expect(vouchersOf(value(planClose(ending)).channel).map(({ cumulative }) => cumulative)).toEqual([30n, 20n]);
-});
+describe('the vouchers that a channel keeps', () => {
+  const inMinutes = (minutes: number) => BigInt(NOW / SECOND + minutes * 60);
+  const keptAfter = (...vouchers: [bigint, bigint][]) =>
+    vouchers
+      .reduce(
+        (channel, [cumulative, expiresAt]) => value(planVoucher(channel, TERMS, at(cumulative, { expiresAt }), NOW)).channel,
+        opened(),
+      )
+      .vouchers.map(({ cumulative }) => cumulative);
 
-it('is never ended as one that was not opened, once it is', () => {
-  expect(planEnd(opened(), 'expired')).toMatchObject({ replayed: true, channel: { stage: 'open' } });
-  expect(planEnd(value(planClose(opened())).channel, 'failed')).toMatchObject({ replayed: true, channel: { stage: 'closing' } });
-  expect(planEnd(newChannel(NOW), 'expired')).toMatchObject({ replayed: false, channel: { stage: 'expired' } });
+  it('are the highest one alone where it lasts as long as those before it', () => {
+    expect(keptAfter([20n, 0n], [30n, 0n])).toEqual([30n]);
+    expect(keptAfter([20n, inMinutes(60)], [30n, inMinutes(60)], [40n, 0n])).toEqual([40n]);
+  });
+
+  it('include a lower one that ends later than the highest', () => {
+    expect(keptAfter([20n, 0n], [30n, inMinutes(30)])).toEqual([30n, 20n]);
+    expect(keptAfter([90n, inMinutes(30 * 24 * 60)], [91n, inMinutes(26)])).toEqual([91n, 90n]);
+  });
+
+  it('are the two highest and the one that ends last, however many dates the payer chooses', () => {
+    expect(keptAfter([10n, inMinutes(900)], [20n, inMinutes(800)], [30n, inMinutes(700)], [40n, inMinutes(600)])).toEqual([40n, 30n, 10n]);
+  });
 });
 
 it('counts as a plain second model does, in any order of what may happen', () => {
@@ -265,7 +274,7 @@ it('counts as a plain second model does, in any order of what may happen', () =>
           voucher: () => planVoucher(channel, TERMS, voucher, now),
           seen: () => ({ ok: true as const, value: planSeen(channel, plain.chainAfter(step.amount)) }),
           close: () => planClose(channel),
-          end: () => ({ ok: true as const, value: planEnd(channel, 'closed') }),
+          end: () => ({ ok: true as const, value: planEnd(channel) }),
           wait: () => ({ ok: true as const, value: { channel, replayed: true } }),
         };
         const answer = answers[step.verb]();

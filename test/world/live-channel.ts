@@ -114,9 +114,14 @@ export class LiveShop extends MeteredShop {
     return { ...this.#said(opening), mode: 'pull', signature: '1'.repeat(64), transaction };
   }
 
+  /** The salt by which a channel that its payer opens is this session's. */
+  get pushSalt(): bigint {
+    return BigInt(this.session.challenge.push_salt);
+  }
+
   /** The credential of a channel that the payer opened by themselves. */
   async push(change: Partial<ChannelOpening> = {}): Promise<object> {
-    const opening = this.opening({ rentPayer: this.wallet.address, ...change });
+    const opening = this.opening({ rentPayer: this.wallet.address, salt: this.pushSalt, ...change });
     const instruction = addSignersToInstruction([this.wallet], openChannelInstruction(this.program, opening));
     const signature = await this.w.chain.send(this.wallet, [instruction as Instruction]);
     return { ...this.#said(opening), mode: 'push', signature };
@@ -196,6 +201,12 @@ export class LiveShop extends MeteredShop {
   /** The session's object tells the database what it counted since the last time, and its row can be swept. */
   project(): Promise<void> {
     return tellDatabase(this.w, this.session.session_id);
+  }
+
+  /** Its object's alarm rings, if one is due the Worker looks at the channel, and the object tells the database what came of it. */
+  async watch(): Promise<void> {
+    await this.project();
+    await this.project();
   }
 
   /** What the session's payments say, oldest first. */

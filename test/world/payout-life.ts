@@ -15,13 +15,15 @@ export function payoutLife(w: World, program: ChannelProgram) {
   const sweep = async (...shops: LiveShop[]) => {
     for (const shop of shops) await shop.project();
     await skipTime(w.chain, 60);
-    await w.sweepAlone('meteredSessions');
+    for (const shop of shops) await shop.watch();
   };
   /** Long after the end, when nothing more can come of it. */
   const leave = async (shop: LiveShop) => {
     await shop.project();
-    await skipTime(w.chain, 960);
-    for (let look = 0; look < 4; look++) await sweep(shop);
+    for (let look = 0; look < 4; look++) {
+      await skipTime(w.chain, 960);
+      await sweep(shop);
+    }
     const sql = 'SELECT next_look_at AS at FROM metered_sessions WHERE id = ?';
     expect(await w.env.DB.prepare(sql).bind(shop.session.session_id).first('at')).toBeNull();
   };

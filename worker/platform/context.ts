@@ -23,6 +23,7 @@ export type Job = { requestId?: string | undefined; database?: string | undefine
   /** What an entitlement's or a metered session's object says of itself: the jobs that carry state, with the version it is true of. */
   | { kind: 'projectEntitlement'; projection: EntitlementProjection }
   | { kind: 'projectMeteredSession'; projection: MeteredProjection }
+  | { kind: 'lookAtChannels'; sessionIds: string[] }
   | { kind: 'collectSubscriptions'; authorizationIds: string[] }
   /** The next steps of a sandbox session, and what has fallen due in one merchant's sandbox outside of sessions. */
   | { kind: 'runSandboxSession'; sessionId: string }

@@ -22,7 +22,7 @@ describe('an account that goes to the reader of its address, while it sells by t
   }
   const sweep = async (...shops: LiveShop[]) => {
     await skipTime(w.chain, 60);
-    await w.sweepAlone('meteredSessions');
+    for (const name of ['closingChannels', 'standingChannels', 'unopenedSessions']) await w.sweepAlone(name);
     for (const shop of shops) await shop.project();
   };
 

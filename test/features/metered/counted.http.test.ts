@@ -41,7 +41,9 @@ describe('a use of a metered session', () => {
     await shop.commit({ deliveryId: 'first', voucher: shop.buyer.voucher(5n) });
     const { env, calls, trips } = counting();
     expect((await announced(shop, 'page', env)).status).toBe(201);
-    expect(calls.splice(0).sort()).toEqual(['ADMISSION.count', 'METERED_SESSION.reserve']);
+    // In the sandbox, where anyone may name an address, each time the live session of the address is asked for first.
+    const lookups = ['METERED_SESSION.findSession', 'METERED_SESSION.findSession'];
+    expect(calls.splice(0).sort()).toEqual(['ADMISSION.count', ...lookups, 'METERED_SESSION.reserve']);
     expect((await committed(shop, 'page', shop.buyer.voucher(10n), env)).status).toBe(200);
     expect(calls.splice(0)).toEqual(['ADMISSION.count', 'METERED_SESSION.commit']);
     const headers = { 'Idempotency-Key': newKey() };

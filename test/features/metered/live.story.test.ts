@@ -13,8 +13,7 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
   const sweep = async (shop: LiveShop) => {
     await shop.project();
     await skipTime(w.chain, 60);
-    await w.sweepAlone('meteredSessions');
-    await shop.project();
+    await shop.watch();
   };
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
@@ -150,7 +149,7 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
     const asked = await landed.authorize(await landed.pull(), undefined, impatient);
     expect([asked.status, asked.body.code]).toEqual([503, 'temporarily_unavailable']);
     await skipTime(w.chain, 3_700);
-    await w.sweepAlone('meteredSessions');
+    for (const sweep of ['channelOpenings', 'unopenedSessions']) await w.sweepAlone(sweep);
     expect([(await landed.read()).status, (await lost.read()).status]).toEqual(['open', 'expired']);
     const late = await lost.commit({ deliveryId: 'page-1', voucher: lost.buyer.voucher(1n) });
     expect([late.status, late.body.code]).toEqual([410, 'channel_closed']);

@@ -33,7 +33,7 @@ describe.each(PROGRAMS)('what somebody else has a channel of the %s program pay 
     expect(shown).toMatchObject({ kind: 'metered', status: 'CONFIRMED', tx_signature: txSignature, payer_wallet: shop.wallet.address });
     const { body: receipt } = await w.call('GET', `/v1/receipt/${payment!.receipt}`, { key: shop.key });
     expect(receipt).toMatchObject({ tx_sig: txSignature, document: { memo: '', amount: { base_units: '30' } } });
-    await Promise.all([sweep(shop), w.sweepAlone('meteredSessions')]);
+    await Promise.all([sweep(shop), w.sweepAlone('standingChannels')]);
     await shop.use(5n, 35n);
     expect((await shop.close()).body).toMatchObject({ status: 'closed', settled: { base_units: '35' } });
     await leave(shop);
@@ -52,9 +52,9 @@ describe.each(PROGRAMS)('what somebody else has a channel of the %s program pay 
     const due = () => w.env.DB.prepare('UPDATE metered_sessions SET next_look_at = 0, payout_seen = ?').bind('0').run();
     for (let i = 0; i < 2; i++) {
       await due();
-      const first = w.sweepAlone('meteredSessions');
+      const first = w.sweepAlone('standingChannels');
       await due();
-      await Promise.all([first, w.sweepAlone('meteredSessions')]);
+      await Promise.all([first, w.sweepAlone('standingChannels')]);
     }
     expect([await unitsOf(one), await unitsOf(other)]).toEqual([['11'], ['22']]);
     expect(await w.chain.held(one.merchant.wallet.address)).toBe(33n + 2n);

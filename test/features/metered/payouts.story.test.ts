@@ -40,7 +40,7 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
       await shop.project();
       await skipTime(w.chain, 60);
       await w.chain.fault(fault);
-      await w.sweepAlone('meteredSessions');
+      await shop.watch();
       await w.chain.call('local_clearFaults');
       expect(await unitsOf(shop)).toEqual([]);
     }

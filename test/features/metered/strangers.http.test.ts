@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { claimChannel } from '#features/metered/session.ts';
+import { base64url, canonicalJson, utf8 } from '#core/encoding.ts';
+import { claimChannel, sessionOfChannel } from '#features/metered/session.ts';
 import { newCtx } from '#platform/context.ts';
-import { ChannelBuyer, MeteredShop } from '../../world/metered.ts';
+import { ChannelBuyer, challengeIn, decoded, MeteredShop } from '../../world/metered.ts';
 import { World } from '../../world/world.ts';
 
 const w = new World();
@@ -29,6 +30,17 @@ describe('who knows no more than a channel’s address and its session', () => {
     expect((await shop.authorize(shop.buyer.ephemeralOpen('1000000'), header)).body.status).toBe('open');
     expect(await challengeFor(shop)).not.toBe(header);
     expect((await shop.authorize({ action: 'close', channelId: shop.buyer.channelId }, header)).body.status).toBe('closed');
+  });
+
+  it('is told another challenge than the next caller, also in the same second', async () => {
+    const shop = await MeteredShop.open(w, { isOpen: false });
+    const headers = await Promise.all(Array.from({ length: 8 }, () => challengeFor(shop)));
+    expect(new Set([...headers, shop.session.challenge.header]).size).toBe(9);
+    // Earlier clients echo what `opaque` holds, expanded.
+    const { opaque, ...rest } = challengeIn(headers[0]!);
+    const shown = { challenge: { ...rest, opaque: decoded(opaque!) }, payload: shop.buyer.ephemeralOpen('1000000') };
+    const Authorization = `Payment ${base64url.encode(utf8(canonicalJson(shown)))}`;
+    expect((await w.call('POST', `${shop.path}/authorize`, { headers: { Authorization } })).body.status).toBe('open');
   });
 
   it('is told nothing of whom it was made for, and opens nothing again without a challenge of ours', async () => {
@@ -69,6 +81,16 @@ describe('who knows no more than a channel’s address and its session', () => {
     expect((await shop.deliver({ delivery_id: 'page-1', amount })).body.amount).toBe('1000');
     expect((await shop.deliver({ amount })).status).toBe(201);
     expect((await shop.read()).reserved.base_units).toBe('2000');
+  });
+
+  it('does not have the buyer’s client announce to a sandbox session that names the same address', async () => {
+    const shop = await MeteredShop.open(w);
+    const { channelId } = shop.buyer;
+    const ctx = newCtx(w.env, { requestId: 'req_lookups', defer: () => {} });
+    expect(await sessionOfChannel(ctx, channelId)).toBe(shop.session.session_id);
+    const live = `ms_${'1'.repeat(26)}`;
+    expect(await claimChannel(ctx, { sessionId: live, livemode: true }, channelId)).toBe(true);
+    expect(await sessionOfChannel(ctx, channelId)).toBe(live);
   });
 
   it('does not keep a channel’s address from a buyer in live mode by naming it in the sandbox', async () => {

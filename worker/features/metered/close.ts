@@ -3,22 +3,40 @@ import { calledBy } from '#features/entitlements/entitlement.ts';
 import type { Actor, Scope } from '#platform/context.ts';
 import type { SignedVoucher } from '#protocols/mpp/session.ts';
 import { presentVoucher } from '#protocols/mpp/voucher.ts';
-import type { AcceptedVoucher } from '#rules/metered/channel.ts';
+import { type AcceptedVoucher, isOver } from '#rules/metered/channel.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import type { PresentedVoucher } from '#rules/metered/vouchers.ts';
 import { sealChannel } from './channel/seal.ts';
 import { noteSettled, settleChannel } from './channel/settle.ts';
-import { callSession, isOpened, type OpenedSession, readOwnSession, readSession, voucherForms } from './session.ts';
+import { callSession, isOpened, type OpenedSession, readOwnSession, readSession, releaseChannel, voucherForms } from './session.ts';
+import { sessionSnapshotOf } from './store.ts';
+import { closeUnopened } from './watch/unopened.store.ts';
 
 type Closed = { ok: true; session: MeteredSnapshot } | { ok: false; reason: string };
 
-/** The merchant closes with the highest voucher there is. 404, 409 state_conflict where nothing was opened. */
+/**
+ * The merchant closes with the highest voucher there is. A session that was never opened is closed with nothing settled. 404, 409
+ * state_conflict while its opening is under way.
+ */
 export async function closeOwnSession(ctx: Scope, actor: Actor, sessionId: string): Promise<MeteredSnapshot> {
-  const session = await readOwnSession(ctx, actor, sessionId);
-  if (!isOpened(session)) throw new ApiError('state_conflict', { detail: 'This session was never opened.', meta: { reason: 'not-open' } });
+  const read = await readOwnSession(ctx, actor, sessionId);
+  const session = isOpened(read) || isOver(read) ? read : await endUnopened(ctx, read);
+  if (!isOpened(session)) return session;
   const closed = await endSession(ctx, session, null);
   if (!closed.ok) throw new ApiError('state_conflict', { meta: { reason: closed.reason } });
   return closed.session;
+}
+
+/** Closes what no channel was opened for. One that was opened meanwhile is answered as it is by then. */
+async function endUnopened(ctx: Scope, { sessionId, livemode }: MeteredSnapshot): Promise<MeteredSnapshot> {
+  const row = await closeUnopened(ctx, sessionId);
+  if (row !== null && row.channelId !== null) await releaseChannel(ctx, { sessionId, livemode }, row.channelId);
+  const session = row === null ? await readSession(ctx, sessionId) : sessionSnapshotOf(row);
+  if (session.stage !== 'created') return session;
+  throw new ApiError('state_conflict', {
+    detail: 'A buyer is opening this session. Try again in some minutes.',
+    meta: { reason: 'opening-pending' },
+  });
 }
 
 /**
@@ -56,5 +74,5 @@ async function closeSimulated(ctx: Scope, session: OpenedSession, vouchers: Acce
   // What an earlier call settled and had no time to tell.
   const [best] = vouchers;
   if (settled.kind === 'nothing' && best) await noteSettled(ctx, session, best.cumulative);
-  await callSession(ctx, session.sessionId, (object) => object.end({ stage: 'closed', ...calledBy(ctx) }));
+  await callSession(ctx, session.sessionId, (object) => object.end(calledBy(ctx)));
 }

@@ -20,6 +20,7 @@ import { METERED_RAIL } from '#rules/rails.ts';
 import { CHANNEL_PROGRAMS, findChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 import type { MeteredSessionRequest } from './resource.ts';
 import { insertMeteredSession } from './store.ts';
+import { giveWay } from './watch/unopened.store.ts';
 
 /** The client that opens channels of the older program asks for this grace period, and for no other. */
 const OLDER_GRACE_SECONDS = 900;
@@ -101,6 +102,7 @@ export async function planMeteredSession(
     cumulative: 0n,
     reserved: 0n,
     settled: 0n,
+    voucherEndsAt: null,
     usedAt: ctx.now,
     endedAt: null,
     settledAt: null,
@@ -113,5 +115,5 @@ export async function planMeteredSession(
     version: 0,
     updatedAt: ctx.now,
   };
-  return { events: [], writes: [insertMeteredSession(ctx.db, session)], result: session };
+  return { events: [], writes: [insertMeteredSession(ctx.db, session), giveWay(ctx, session)], result: session };
 }

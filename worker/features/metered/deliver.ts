@@ -5,9 +5,10 @@ import { calledBy } from '#features/entitlements/entitlement.ts';
 import { invalid } from '#features/products/terms.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
+import { isOver } from '#rules/metered/channel.ts';
 import type { DeliveryAnswer, DeliveryRequest, MeteredSnapshot } from '#rules/metered/rpc.ts';
 import type { ReserveProblem } from '#rules/metered/vouchers.ts';
-import { callSession, recallSession } from './session.ts';
+import { callSession, isOpened, recallSession } from './session.ts';
 
 /** What the merchant reserves is kept so long, unless the request says. */
 const RESERVED_SECONDS = 600;
@@ -24,7 +25,7 @@ export interface AskedDelivery {
 type Reserved = DeliveryAnswer & { ok: true };
 
 /** What a reservation that is none means. 409 state_conflict, 410 channel_closed. */
-function refusal(reason: ReserveProblem | 'conflict'): ApiError {
+function refusal(reason: ReserveProblem | 'conflict' | 'crowded'): ApiError {
   if (reason === 'channel-sealed') return new ApiError('channel_closed');
   if (reason === 'conflict') return new ApiError('idempotency_conflict');
   return new ApiError('state_conflict', { detail: REFUSED[reason], meta: { reason } });
@@ -34,10 +35,16 @@ const REFUSED = {
   'delivery-conflict': 'This deliveryId stands for another amount.',
   'exceeds-deposit': 'The deposit has not so much left. The buyer may top it up.',
   'too-many-reservations': 'Too many deliveries wait for their commit. Commit some, or let them end.',
+  crowded: 'Too many deliveries were announced and not committed.',
 } as const;
 
-async function reserve(ctx: Ctx, sessionId: string, request: Omit<DeliveryRequest, keyof ReturnType<typeof calledBy>>): Promise<Reserved> {
-  const answer = await callSession(ctx, sessionId, (object) => object.reserve({ ...request, ...calledBy(ctx) }));
+type Asked = Omit<DeliveryRequest, keyof ReturnType<typeof calledBy>>;
+
+const askReserve = (ctx: Ctx, sessionId: string, request: Asked): Promise<Exclude<DeliveryAnswer, { reason: 'unknown' }>> =>
+  callSession(ctx, sessionId, (object) => object.reserve({ ...request, ...calledBy(ctx) }));
+
+async function reserve(ctx: Ctx, sessionId: string, request: Asked): Promise<Reserved> {
+  const answer = await askReserve(ctx, sessionId, request);
   if (!answer.ok) throw refusal(answer.reason);
   return answer;
 }
@@ -63,12 +70,39 @@ export async function reserveDelivery(
 ): Promise<Reserved> {
   const session = await recallSession(ctx, sessionId);
   if (session.merchantId !== actor.accountId || session.livemode !== actor.livemode) throw new ApiError('not_found');
+  if (!isOpened(session)) throw refusal(isOver(session) ? 'channel-sealed' : 'not-open');
   const [fingerprint, formerFingerprint] = fingerprintsOf(ctx, request);
   const operation = { key: `deliver:${request.key}`, fingerprint, formerFingerprint };
   const lifeMs = (lifeSeconds ?? RESERVED_SECONDS) * SECOND;
-  return reserve(ctx, sessionId, { deliveryId, amount: amountOf(session, asked), lifeMs, holdsMoney: true, operation });
+  return reserve(ctx, sessionId, { deliveryId, amount: amountOf(session, asked), lifeMs, holdsMoney: true, mayOust: false, operation });
 }
 
-/** A client announces a delivery by the channel's address alone: it keeps nothing free, and never for long. The same refusals. */
-export const announceDelivery = (ctx: Ctx, sessionId: string, deliveryId: string | null, amount: bigint): Promise<Reserved> =>
-  reserve(ctx, sessionId, { deliveryId, amount, lifeMs: ANNOUNCED_SECONDS * SECOND, holdsMoney: false, operation: null });
+/** Counts a call before it changes anything, or refuses it. */
+export interface CountAnnounced {
+  /** Of an announcement that would push another one out: only a flood comes to that, and its address pays for it. */
+  flood(): Promise<void>;
+  /** Of one more use of the session, which is a call of its merchant. */
+  use(session: MeteredSnapshot): Promise<void>;
+}
+
+/**
+ * A client announces a delivery by the channel's address alone: it keeps nothing free, and never for long. The same refusals, and what is
+ * refused when it is counted.
+ */
+export async function announceDelivery(
+  ctx: Ctx,
+  sessionId: string,
+  { deliveryId, amount }: { deliveryId: string | null; amount: bigint },
+  count: CountAnnounced,
+): Promise<Reserved> {
+  const asked = { deliveryId, amount, lifeMs: ANNOUNCED_SECONDS * SECOND, holdsMoney: false, operation: null };
+  const answer = await askReserve(ctx, sessionId, { ...asked, mayOust: false });
+  if (!answer.ok && answer.reason === 'crowded') {
+    await count.flood();
+    return reserve(ctx, sessionId, { ...asked, mayOust: true });
+  }
+  if (!answer.ok) throw refusal(answer.reason);
+  // A client announces what it commits once. The same again changes nothing, and is a flood where it comes often.
+  await (answer.replayed ? count.flood() : count.use(answer.snapshot));
+  return answer;
+}

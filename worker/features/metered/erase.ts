@@ -3,6 +3,7 @@ import type { MeteredSessionId } from '#core/ids.ts';
 import { calledBy } from '#features/entitlements/entitlement.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
+import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import { deleteMeteredSessions, type ErasedSession, listEndedSessions } from './ended.store.ts';
 import { askSession, releaseChannel } from './session.ts';
 
@@ -11,11 +12,13 @@ import { askSession, releaseChannel } from './session.ts';
  * over, long after its channel could be opened again. Harmless twice; its row is deleted afterwards, by the caller.
  */
 export async function eraseMeteredSession(ctx: Ctx, { id, livemode, channelId }: ErasedSession): Promise<void> {
-  const session = await askSession(ctx, id, (object) => object.read(calledBy(ctx)));
+  // One that was never opened is a row and nothing else.
+  if (channelId === null) return;
+  const session = await askSession<MeteredSnapshot>(ctx, id, (object) => object.read(calledBy(ctx)));
   // The object may know more than the row, of which the channel that was only noted is a part.
-  for (const channel of new Set([session?.bound?.channelId ?? null, channelId]))
-    if (channel !== null) await releaseChannel(ctx, { sessionId: id, livemode }, channel);
-  assert(await askSession(ctx, id, (object) => object.erase()), 'a session with an end in its row has ended');
+  for (const channel of new Set([session?.bound?.channelId ?? channelId, channelId]))
+    await releaseChannel(ctx, { sessionId: id, livemode }, channel);
+  assert(await askSession<boolean>(ctx, id, (object) => object.erase()), 'a session with an end in its row has ended');
 }
 
 /** Objects called at once. */

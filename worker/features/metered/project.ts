@@ -4,7 +4,7 @@ import { commitProjection } from '#platform/db/commit.ts';
 import { projectedOf } from '#rules/entitlement-rpc.ts';
 import type { MeteredProjection } from '#rules/metered/rpc.ts';
 import { toMeteredResource } from './resource.ts';
-import { callSession, shownOf } from './session.ts';
+import { askSession, shownOf } from './session.ts';
 import { updateSessionCopy } from './store.ts';
 
 /** Writes down what a session's object said of itself, and tells it so. */
@@ -17,7 +17,7 @@ export async function projectMeteredSession(ctx: Shard, projection: MeteredProje
       object: toMeteredResource(ctx, shownOf(told)),
     }),
   });
-  await callSession(ctx, snapshot.sessionId as MeteredSessionId, (object) =>
+  await askSession<void>(ctx, snapshot.sessionId as MeteredSessionId, (object) =>
     object.published({ ...projectedOf(projection), requestId: ctx.cause }),
   );
 }

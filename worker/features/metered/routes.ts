@@ -4,11 +4,13 @@ import { customerOf } from '#features/entitlements/resource.ts';
 import { getSale } from '#features/products/product.ts';
 import { productIdOf } from '#features/products/product-ref.ts';
 import { invalid } from '#features/products/terms.ts';
+import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { commitKept, once } from '#platform/db/once.ts';
 import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
 import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { answerLeased, IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
+import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import { METERED_RAIL } from '#rules/rails.ts';
 import { newSessionChallenge } from './challenge.ts';
 import { closeOwnSession } from './close.ts';
@@ -82,7 +84,8 @@ const close = createRoute({
   tags,
   summary: 'Close a metered session',
   description:
-    'With the highest voucher it has. No voucher is taken from then on. `closing` until the chain has it: ask again, or wait for `metered_session.closed`.',
+    'With the highest voucher it has. No voucher is taken from then on. `closing` until the chain has it: ask again, or wait for `metered_session.closed`. ' +
+    'A session that nobody opened is `closed` at once, with nothing settled. 409 `state_conflict` (`opening-pending`) while a buyer opens it.',
   ...idempotentRoute('metered'),
   request: { headers: IdempotencyHeader, params: sessionParam, query: z.object(ModeQuery) },
   responses: { ...ok(MeteredSessionBody), ...merchantBodyErrors(...idempotencyErrors, 'not_found', 'state_conflict', 'channel_closed') },
@@ -129,7 +132,8 @@ export const meteredRoutes = router()
     const { actor, scope: ctx } = c.var;
     const { session_id: sessionId } = c.req.valid('param');
     const run = () => closeOwnSession(ctx, actor, sessionId);
-    return sendStored(c, await answerLeased(c, run, (session) => ({ status: 200, body: toMeteredResource(ctx, shownOf(session)) })));
+    const present = (session: MeteredSnapshot) => ({ status: 200, body: toMeteredResource(ctx, shownOf(session)) });
+    return sendStored(c, await answerLeased(c, run, present, { keepMs: MONEY_KEEP_MS }));
   })
   .openapi(deliver, async (c) => {
     const { actor, scope: ctx } = c.var;

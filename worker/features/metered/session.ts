@@ -1,15 +1,15 @@
 import { ApiError, objectAway, raise, storyOf } from '#core/errors.ts';
-import { type AccountId, isMeteredSessionId } from '#core/ids.ts';
+import { type AccountId, isMeteredSessionId, type MeteredSessionId } from '#core/ids.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { calledBy } from '#features/entitlements/entitlement.ts';
 import { scopeOf } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
-import { locate } from '#platform/db/directory.ts';
+import { findAnywhere } from '#platform/db/directory.ts';
 import { meteredObject } from '#platform/objects.ts';
 import { isOver } from '#rules/metered/channel.ts';
-import type { MeteredSessionRpc, MeteredSnapshot, MeteredTerms, ProgramGeneration } from '#rules/metered/rpc.ts';
+import type { MeteredSessionRpc, MeteredSnapshot, MeteredTerms, OpenAnswer, ProgramGeneration } from '#rules/metered/rpc.ts';
 import { CHANNEL_PROGRAMS, type ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
-import { findMeteredSession, sessionTermsOf } from './store.ts';
+import { findMeteredSession, sessionSnapshotOf } from './store.ts';
 
 /** The chain, the configuration and the clock a session goes by. */
 export function scopeOfSession(ctx: Ctx, { merchantId, livemode, customer }: MeteredTerms): Promise<Scope> {
@@ -27,31 +27,42 @@ async function call<T>(ctx: Ctx, name: string, ask: (object: MeteredSessionRpc) 
 }
 
 type Unknown = { ok: false; reason: 'unknown' };
-/** null is an answer of its own: there is no voucher to settle with, for example. */
-const isUnknown = (answer: unknown): answer is Unknown => (answer as Unknown | null)?.reason === 'unknown';
+const isUnknown = (answer: unknown): answer is Unknown => (answer as Unknown | null | undefined)?.reason === 'unknown';
 
 /**
- * Asks the object of a session, which is named by the session's id alone, so that nothing has to be looked up. One that does not know its
- * terms yet is told them from the database, once. 404 for what is no session; 503 where the object is out of reach, and the call may be
- * repeated.
+ * Asks the object of a session that was opened, which is named by the session's id alone, so that nothing has to be looked up. null where it
+ * knows nothing, as of every session that was never opened. 404 for what is no id of a session; 503 where the object is out of reach, and the
+ * call may be repeated.
  */
-export async function callSession<T>(
+export async function askSession<T>(
   ctx: Ctx,
   sessionId: string,
-  ask: (object: MeteredSessionRpc) => Promise<T>,
-): Promise<Exclude<T, Unknown>> {
+  ask: (object: MeteredSessionRpc) => Promise<T | Unknown>,
+): Promise<Exclude<T, Unknown> | null> {
   if (!isMeteredSessionId(sessionId)) throw new ApiError('not_found');
   const answer = await call(ctx, sessionId, ask);
-  if (!isUnknown(answer)) return answer as Exclude<T, Unknown>;
-  const shard = await locate(ctx, ({ db }) => findMeteredSession(db, sessionId));
-  const session = (await findMeteredSession(shard.db, sessionId)) ?? raise('not_found');
-  await call(ctx, sessionId, (object) => object.begin(sessionTermsOf(session), calledBy(ctx)));
-  return (await call(ctx, sessionId, ask)) as Exclude<T, Unknown>;
+  return isUnknown(answer) ? null : (answer as Exclude<T, Unknown>);
 }
 
-/** As it is this moment. 404. */
-export const readSession = (ctx: Ctx, sessionId: string): Promise<MeteredSnapshot> =>
-  callSession<MeteredSnapshot | Unknown>(ctx, sessionId, (object) => object.read(calledBy(ctx)));
+/** The same where the session has to be one that was opened. 404. */
+export const callSession = async <T>(ctx: Ctx, sessionId: string, ask: (object: MeteredSessionRpc) => Promise<T | Unknown>) =>
+  (await askSession<T>(ctx, sessionId, ask)) ?? raise('not_found');
+
+/** A session as it is this moment: by its object, or by its row until it is opened. 404. */
+export async function readSession(ctx: Ctx, sessionId: string): Promise<MeteredSnapshot> {
+  const known = await askSession<MeteredSnapshot>(ctx, sessionId, (object) => object.read(calledBy(ctx)));
+  if (known !== null) return known;
+  const row = await findAnywhere(ctx, ({ db }) => findMeteredSession(db, sessionId as MeteredSessionId));
+  return sessionSnapshotOf(row ?? raise('not_found'));
+}
+
+/** Opens a session, whose row was taken for this channel. */
+export const openObject = (ctx: Ctx, opening: Parameters<MeteredSessionRpc['open']>[0]): Promise<OpenAnswer> =>
+  call(ctx, opening.terms.sessionId, (object) => object.open(opening));
+
+/** Puts the next look at a session's channel off; null: nothing of it is left to look at. */
+export const lookAgain = (ctx: Ctx, { sessionId }: Pick<MeteredTerms, 'sessionId'>, afterMs: number | null): Promise<void> =>
+  call(ctx, sessionId, (object) => object.lookAgain({ afterMs }));
 
 /** The same for its merchant alone: 404 for every other caller. */
 export async function readOwnSession(ctx: Ctx, actor: Actor, sessionId: string): Promise<MeteredSnapshot> {
@@ -82,14 +93,17 @@ export function rememberSession(session: MeteredSnapshot): void {
 
 const sessionsByChannel = new Memory<string, string>(OPENED_MAX);
 
-/** The session of a channel, by an object that stands for its address: it is one session's for ever. 404. */
+/**
+ * The session of a channel, by an object that stands for its address. That of a live session is remembered. A sandbox, where anyone may name
+ * an address, is asked only while no live session has it. 404.
+ */
 export async function sessionOfChannel(ctx: Ctx, channelId: string): Promise<string> {
   const known = sessionsByChannel.get(channelId);
   if (known !== undefined) return known;
-  const sessionId =
-    (await findClaim(ctx, { livemode: true }, channelId)) ?? (await findClaim(ctx, { livemode: false }, channelId)) ?? raise('not_found');
-  sessionsByChannel.set(channelId, sessionId);
-  return sessionId;
+  const live = await findClaim(ctx, { livemode: true }, channelId);
+  if (live === null) return (await findClaim(ctx, { livemode: false }, channelId)) ?? raise('not_found');
+  sessionsByChannel.set(channelId, live);
+  return live;
 }
 
 /** The session that has claimed a channel in this mode; null: none has. */
@@ -116,16 +130,6 @@ export async function releaseLost(
   const session = await readSession(ctx, sessionId);
   const isLost = session.bound === null ? isOver(session) : session.bound.channelId !== channelId;
   if (isLost) await releaseChannel(ctx, { sessionId, livemode }, channelId);
-}
-
-/** Asks the object of a session whatever it knows; null where it knows nothing, also of a session that stands in the database. */
-export async function askSession<T>(
-  ctx: Ctx,
-  sessionId: string,
-  ask: (object: MeteredSessionRpc) => Promise<T>,
-): Promise<Exclude<T, Unknown> | null> {
-  const answer = await call(ctx, sessionId, ask);
-  return isUnknown(answer) ? null : (answer as Exclude<T, Unknown>);
 }
 
 const channelObjectName = ({ livemode }: Pick<MeteredTerms, 'livemode'>, channelId: string): string =>

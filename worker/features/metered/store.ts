@@ -1,7 +1,6 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { MeteredSessionId, PaymentId } from '#core/ids.ts';
-import { MINUTE, SECOND } from '#core/time.ts';
-import { inReach } from '#platform/chain/reach.store.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
@@ -22,6 +21,7 @@ const countedColumns = (snapshot: MeteredSnapshot) => ({
   cumulative: BigInt(snapshot.cumulative),
   reserved: BigInt(snapshot.reserved),
   settled: BigInt(snapshot.settled),
+  voucherEndsAt: snapshot.voucherEndsAt,
   usedAt: snapshot.usedAt,
   endedAt: snapshot.endedAt,
   version: snapshot.version,
@@ -32,14 +32,19 @@ const countedColumns = (snapshot: MeteredSnapshot) => ({
 const RENT_KEPT_MS = 15 * MINUTE;
 
 /**
- * What was opened is looked at from now on, and not only when the time to open it is up. In the sandbox, where no payer closes behind our
- * back, it is looked at once it is idle. What is over on the chain is looked at once more, when the seal is final and the program gives the
- * rent back.
+ * When a sweep takes a session, long after its object's alarm should have looked at it: three times as long as between two looks. In the
+ * sandbox, where no payer closes behind our back and no alarm looks, once the session is idle. What has ended is taken ever less often.
  */
+export const backstopAt = (now: number): SQL => sql`CASE
+  WHEN ended_at IS NOT NULL THEN ${now} + min(${DAY}, max(${RENT_KEPT_MS}, ${now} - ended_at))
+  WHEN livemode = 0 AND status = 'open' THEN max(${now + MINUTE}, used_at + idle_seconds * ${SECOND})
+  ELSE ${now} + 3 * min(${MINUTE}, grace_period_seconds * ${SECOND / 10}) END`;
+
+/** What was opened is watched from now on, and not only when the time to open it is up. */
 const nextLook = ({ endedAt, stage, livemode, usedAt, idleSeconds }: MeteredSnapshot, now: number) => {
   if (endedAt !== null) return livemode && stage === 'closed' ? endedAt + RENT_KEPT_MS : null;
   if (!livemode && stage === 'open') return usedAt + idleSeconds * SECOND;
-  return stage === 'created' ? sql`next_look_at` : sql`min(coalesce(next_look_at, ${now + LOOK_MS}), ${now + LOOK_MS})`;
+  return sql`min(coalesce(next_look_at, ${now + DAY}), ${backstopAt(now)})`;
 };
 
 /** Once the chain shows more settled than before, and not when a settlement is only begun. */
@@ -77,22 +82,20 @@ export const sessionTermsOf = (session: MeteredSessionRow) => ({
   createdAt: session.createdAt,
 });
 
-/** A row as its object would say it: of a session that was not begun there yet. */
+/** A row as its object would say it: of a session that was never opened, which has none. */
 export const sessionSnapshotOf = (session: MeteredSessionRow): MeteredSnapshot => ({
   ...sessionTermsOf(session),
   stage: session.status,
-  bound:
-    session.channelId === null || session.authorizedSigner === null
-      ? null
-      : { channelId: session.channelId, payer: session.payerWallet, authorizedSigner: session.authorizedSigner },
+  bound: null,
   deposit: session.deposit.toString(),
   cumulative: session.cumulative.toString(),
   reserved: session.reserved.toString(),
   settled: session.settled.toString(),
-  voucherEndsAt: null,
+  voucherEndsAt: session.voucherEndsAt,
   usedAt: session.usedAt,
   closingAt: null,
   endedAt: session.endedAt,
+  absentSince: null,
   version: session.version,
   updatedAt: session.updatedAt,
 });
@@ -108,27 +111,32 @@ export const isNoted = (row: MeteredSessionRow): row is NotedSession => row.chan
 /** A transaction whose blockhash was taken this long ago never lands any more. */
 export const OPENING_DEAD_MS = 5 * MINUTE;
 
+type Opening = { channelId: string; payer: string | null; authorizedSigner: string };
+
+const takenFor = (ctx: Shard, sessionId: string, { channelId, payer, authorizedSigner }: Opening, isFree: SQL) =>
+  ctx.db
+    .update(meteredSessions)
+    .set({ channelId, payerWallet: payer, authorizedSigner, updatedAt: ctx.now, nextLookAt: ctx.now + OPENING_DEAD_MS })
+    .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), eq(meteredSessions.status, 'created'), isFree));
+
 /**
  * Statements, not effects: the second fails the batch where another opening was noted for the session, but for one that is too old to land.
  * A channel is noted for one session in the whole service.
  */
-export const noteOpening = (
-  ctx: Shard,
-  { sessionId }: Pick<MeteredSnapshot, 'sessionId'>,
-  { channelId, payer, authorizedSigner }: { channelId: string; payer: string; authorizedSigner: string },
-): Write[] => [
-  ctx.db
-    .update(meteredSessions)
-    .set({ channelId, payerWallet: payer, authorizedSigner, updatedAt: ctx.now, nextLookAt: ctx.now + OPENING_DEAD_MS })
-    .where(
-      and(
-        eq(meteredSessions.id, sessionId as MeteredSessionId),
-        eq(meteredSessions.status, 'created'),
-        sql`(channel_id IS NULL OR updated_at <= ${ctx.now - OPENING_DEAD_MS})`,
-      ),
-    ),
+export const noteOpening = (ctx: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>, opening: Opening): Write[] => [
+  takenFor(ctx, sessionId, opening, sql`expires_at > ${ctx.now} AND (channel_id IS NULL OR updated_at <= ${ctx.now - OPENING_DEAD_MS})`),
   vetoUnlessChanged(ctx),
 ];
+
+/**
+ * Takes a session for a channel that stands: from now on nothing ends it as one that was never opened. Another opening that was only noted
+ * gives way, and of two channels that stand the session's object takes the first. null where the session is over, or open by now.
+ */
+export async function takeSession(ctx: Shard, sessionId: string, opening: Opening): Promise<MeteredSessionRow | null> {
+  const isInTime = sql`(channel_id IS NOT NULL OR expires_at > ${ctx.now})`;
+  const [row = null] = await takenFor(ctx, sessionId, opening, isInTime).returning();
+  return row;
+}
 
 /** The settlement that was begun last for a session, and up to what; null: none. */
 export async function findSettling(
@@ -140,20 +148,20 @@ export async function findSettling(
   return { paymentId: session.settlingPaymentId, cumulative: session.settlingCumulative ?? 0n };
 }
 
-/** The channel that was noted for a session turned out to be another one's, so it stands in that session's way no more. */
-export async function forgetOpening({ db }: Shard, { id, channelId }: Pick<MeteredSessionRow, 'id' | 'channelId'>): Promise<void> {
-  await db
-    .update(meteredSessions)
-    .set({ channelId: null, payerWallet: null, authorizedSigner: null })
-    .where(and(eq(meteredSessions.id, id), eq(meteredSessions.status, 'created'), sql`channel_id IS ${channelId}`));
-}
-
 /** Nothing of it is left on the chain: it is never looked at again. */
 export async function noteFreed({ db }: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>): Promise<void> {
   await db
     .update(meteredSessions)
     .set({ nextLookAt: null })
     .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), sql`ended_at IS NOT NULL`));
+}
+
+/** No sweep takes it before its object's own look, which comes after so long. */
+export async function putOff({ db, now }: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>, afterMs: number): Promise<void> {
+  await db
+    .update(meteredSessions)
+    .set({ nextLookAt: now + 2 * afterMs })
+    .where(eq(meteredSessions.id, sessionId as MeteredSessionId));
 }
 
 /** Statements, not effects: the second fails the batch where another settlement was begun after `before`. */
@@ -168,22 +176,3 @@ export const beginSettlement = (
     .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), sql`settling_payment_id IS ${before}`)),
   vetoUnlessChanged(ctx),
 ];
-
-/** A channel is looked at so often: a payer who closes behind our back leaves us the grace period, of which this is a small part. */
-const LOOK_MS = 30 * SECOND;
-
-/**
- * Takes sessions whose time to look at has come, and says when it comes again, in one statement: a crash costs one look, and two sweeps at
- * once take different ones.
- */
-export const takeDueSessions = (ctx: Shard, max: number): Promise<MeteredSessionRow[]> => {
-  const { db, now } = ctx;
-  return db
-    .update(meteredSessions)
-    .set({ nextLookAt: sql`max(${now + LOOK_MS}, CASE WHEN livemode = 0 THEN used_at + idle_seconds * ${SECOND} ELSE 0 END)` })
-    .where(
-      sql`id IN (SELECT id FROM metered_sessions WHERE next_look_at IS NOT NULL AND next_look_at <= ${now}
-        AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${max})`,
-    )
-    .returning();
-};

@@ -3,7 +3,7 @@ import { MINUTE } from '#core/time.ts';
 import { isCountingEarlier } from '#features/figures/cursors.store.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
-import { sweepMeteredSessions } from '#features/metered/sweep.ts';
+import { sweepSandboxSessions } from '#features/metered/watch/sweep.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepCandidates } from '#features/payments/watch/recheck.ts';
 import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
@@ -26,7 +26,7 @@ export async function sweepOwn(ctx: Shard, merchantId: AccountId, follow: Follow
   await sweepCandidates(scope);
   await sweepSettlements(scope);
   await sweepSubscriptions(scope);
-  await sweepMeteredSessions(scope);
+  await sweepSandboxSessions(scope);
   await sweepExpired(scope);
   await sweepMemberships(scope);
   await sweepFinality(scope);

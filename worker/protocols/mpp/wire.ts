@@ -26,7 +26,10 @@ const ChallengeEcho = z.object({
   digest: z.string().max(256).optional(),
   expires: z.iso.datetime().optional(),
   header: z.string().max(64).optional(),
-  opaque: z.string().max(4096).optional(),
+  // Clients of earlier versions show the object that it holds.
+  opaque: z
+    .union([z.string().max(4096), z.record(z.string(), z.string()).transform((held) => base64url.encode(utf8(canonicalJson(held))))])
+    .optional(),
 });
 export type Challenge = z.infer<typeof ChallengeEcho>;
 
@@ -42,12 +45,17 @@ const macText = ({ realm, method, intent, request, expires, digest, header, opaq
 
 const macOf = (key: Uint8Array, challenge: Omit<Challenge, 'id'>): Uint8Array => hmacSha256(key, utf8(macText(challenge)));
 
+/** Bytes by which two challenges of the same moment differ: each is told to one caller, who alone can show it. */
+const OWN_BYTES = 16;
+
 /** A challenge of ours; `keys`: a ring of MAC keys, the first signs. `expiresAt` in ms. */
 export function newPaymentChallenge(
   { realm, intent, request, expiresAt }: { realm: string; intent: string; request: object; expiresAt: number },
   keys: string,
 ): Challenge {
-  const challenge = { realm, method: 'solana', intent, request: base64url.encode(utf8(canonicalJson(request))), expires: iso(expiresAt) };
+  const own = { nonce: base64url.encode(crypto.getRandomValues(new Uint8Array(OWN_BYTES))) };
+  const [encodedRequest, opaque] = [request, own].map((held) => base64url.encode(utf8(canonicalJson(held)))) as [string, string];
+  const challenge = { realm, method: 'solana', intent, request: encodedRequest, expires: iso(expiresAt), opaque };
   return { id: base64url.encode(macOf(macRing(keys)[0]!, challenge)), ...challenge };
 }
 

@@ -51,10 +51,11 @@ export interface MeteredChannel {
   cumulative: bigint;
   /** Of that, what the program has accepted. Never less than it was. */
   settled: bigint;
-  /** The highest voucher that was accepted. Kept when the chain has settled it too: a fork may drop that settlement. null: none. */
-  best: AcceptedVoucher | null;
-  /** The highest of those that never end. Where the best has ended before it was settled, this one still pays its part. */
-  endless: AcceptedVoucher | null;
+  /**
+   * Vouchers to settle with, the highest first; each lower one ends later than those before it. Kept when the chain has settled them
+   * too, because a fork may drop that settlement.
+   */
+  vouchers: readonly AcceptedVoucher[];
   pending: readonly Reservation[];
   /** Of the last reservation. */
   sequence: number;
@@ -81,8 +82,7 @@ export const newChannel = (now: number): MeteredChannel => ({
   deposit: 0n,
   cumulative: 0n,
   settled: 0n,
-  best: null,
-  endless: null,
+  vouchers: [],
   pending: [],
   sequence: 0,
   version: 0,
@@ -100,21 +100,20 @@ export const isOver = ({ stage }: Pick<MeteredChannel, 'stage'>): boolean => END
 
 /** Throws for a bug. */
 export function assertChannel(channel: MeteredChannel): MeteredChannel {
-  const { settled, cumulative, deposit, pending, best, sequence } = channel;
+  const { settled, cumulative, deposit, pending, vouchers, sequence } = channel;
   const isOrdered = 0n <= settled && settled <= cumulative && cumulative + reservedIn(pending) <= deposit && deposit <= MONEY_UNITS_MAX;
   const isDistinct = new Set(pending.map(({ deliveryId }) => deliveryId)).size === pending.length;
   const isNumbered = pending.every((one) => one.sequence <= sequence && one.amount > 0n);
-  assert(
-    isOrdered && isDistinct && isNumbered && (best === null || best.cumulative <= cumulative),
-    `impossible channel at ${channel.version}`,
-  );
+  const isFront = vouchers.every((one, i) => {
+    const above = i === 0 ? null : vouchers[i - 1]!;
+    return above === null ? one.cumulative <= cumulative : one.cumulative < above.cumulative && isOutlasting(one, above);
+  });
+  assert(isOrdered && isDistinct && isNumbered && isFront, `impossible channel at ${channel.version}`);
   return channel;
 }
 
-export const changed = (channel: MeteredChannel, change: Partial<MeteredChannel>): MeteredChannel => {
-  const endless = change.best?.expiresAt === 0n ? change.best : channel.endless;
-  return assertChannel({ ...channel, ...change, endless, version: channel.version + 1 });
-};
+export const changed = (channel: MeteredChannel, change: Partial<MeteredChannel>): MeteredChannel =>
+  assertChannel({ ...channel, ...change, version: channel.version + 1 });
 export const same = (channel: MeteredChannel): { channel: MeteredChannel; replayed: true } => ({ channel, replayed: true });
 export const movedChannel = (channel: MeteredChannel, change: Partial<MeteredChannel>): { channel: MeteredChannel; replayed: false } => ({
   channel: changed(channel, change),
@@ -166,20 +165,21 @@ export function planClose(channel: MeteredChannel): Result<ChannelStep, 'not-ope
   return channel.stage === 'open' ? ok(movedChannel(channel, { stage: 'closing', pending: [] })) : err('not-open');
 }
 
-/**
- * The vouchers to settle with, the highest first; the second is one that never ends, where the first does. They are what was accepted,
- * whatever the chain has settled: only a look at the chain tells what it still needs.
- */
-export function vouchersOf({ best, endless }: Pick<MeteredChannel, 'best' | 'endless'>): AcceptedVoucher[] {
-  if (best === null) return [];
-  return endless === null || endless.signature === best.signature ? [best] : [best, endless];
-}
+/** Vouchers that a channel keeps: the two highest, and the one that ends last. */
+const FRONT_MAX = 3;
+
+const isOutlasting = (one: AcceptedVoucher, other: AcceptedVoucher): boolean =>
+  other.expiresAt !== 0n && (one.expiresAt === 0n || one.expiresAt > other.expiresAt);
 
 /**
- * The end of a session: `closed` once its channel is sealed, `expired` or `failed` where none was ever opened. One that was opened while
- * a sweep was about to end it as never opened stays as it is.
+ * Adds a voucher higher than all before. A lower one is kept where it ends later: it still pays its part if the service is away until the
+ * higher one has ended. The payer chooses both dates.
  */
-export function planEnd(channel: MeteredChannel, end: 'closed' | 'expired' | 'failed'): ChannelStep {
-  if (isOver(channel) || (end !== 'closed' && channel.stage !== 'created')) return same(channel);
-  return movedChannel(channel, { stage: end, pending: [] });
+export function addVoucher(vouchers: readonly AcceptedVoucher[], highest: AcceptedVoucher): AcceptedVoucher[] {
+  const front = [highest, ...vouchers.filter((lower) => isOutlasting(lower, highest))];
+  return front.length <= FRONT_MAX ? front : [...front.slice(0, FRONT_MAX - 1), front.at(-1)!];
 }
+
+/** The end of a session whose channel is sealed. One that was never opened has no channel, and its row alone says how it ended. */
+export const planEnd = (channel: MeteredChannel): ChannelStep =>
+  isOver(channel) ? same(channel) : movedChannel(channel, { stage: 'closed', pending: [] });

@@ -53,6 +53,8 @@ export interface MeteredSnapshot extends MeteredTerms {
   /** When it took no voucher any more. */
   closingAt: number | null;
   endedAt: number | null;
+  /** Since when no look at the chain showed the channel; null: the last one did. */
+  absentSince: number | null;
   version: number;
   /** Of the last change. */
   updatedAt: number;
@@ -68,19 +70,21 @@ export interface DeliveryRequest extends Called {
   lifeMs: number;
   /** True where the merchant asks, whose key is in `operation`. */
   holdsMoney: boolean;
+  /** Whether another announcement may give way, which is asked for only where many come and none is committed. */
+  mayOust: boolean;
   operation: { key: string; fingerprint: string; formerFingerprint?: string | undefined } | null;
 }
-/** `hasOusted`: it took the place of another announcement, which only happens where many come and none is committed. */
+/** `crowded`: another announcement would have to give way. Nothing is stored then. */
 export type DeliveryAnswer =
-  | { ok: true; replayed: boolean; hasOusted: boolean; delivery: Omit<Reservation, 'holdsMoney'>; snapshot: MeteredSnapshot }
-  | { ok: false; reason: ReserveProblem | 'conflict' }
+  | { ok: true; replayed: boolean; delivery: Omit<Reservation, 'holdsMoney'>; snapshot: MeteredSnapshot }
+  | { ok: false; reason: ReserveProblem | 'conflict' | 'crowded' }
   | Unknown;
 export type CommitAnswer =
   | { ok: true; replayed: boolean; committed: CommittedDelivery; snapshot: MeteredSnapshot }
   | { ok: false; reason: CommitProblem }
   | Unknown;
 export type VoucherAnswer = { ok: true; replayed: boolean; snapshot: MeteredSnapshot } | { ok: false; reason: VoucherProblem } | Unknown;
-export type OpenAnswer = { ok: true; replayed: boolean; snapshot: MeteredSnapshot } | { ok: false; reason: OpenProblem } | Unknown;
+export type OpenAnswer = { ok: true; replayed: boolean; snapshot: MeteredSnapshot } | { ok: false; reason: OpenProblem };
 export type CloseAnswer =
   | { ok: true; replayed: boolean; snapshot: MeteredSnapshot; vouchers: AcceptedVoucher[] }
   | { ok: false; reason: VoucherProblem }
@@ -88,14 +92,17 @@ export type CloseAnswer =
 
 /** What the Worker knows of the object. The class in durable-objects/ implements it. */
 export interface MeteredSessionRpc {
-  /** Puts the agreed terms into an object that has none. Once. */
-  begin(terms: MeteredTerms, called: Called): Promise<MeteredSnapshot>;
-  /** Asking what was never begun leaves nothing behind. */
+  /** Asking what was never opened leaves nothing behind. */
   read(called: Called): Promise<MeteredSnapshot | Unknown>;
-  /** `challengeId`: of the challenge that was answered; null where the chain alone tells of the opening. */
-  open(opening: Called & BoundChannel & { deposit: bigint; settled: bigint; challengeId: string | null }): Promise<OpenAnswer>;
-  /** Was it the answer to this challenge that opened the session? */
-  isOpenedBy(challengeId: string): Promise<boolean>;
+  /**
+   * Opens the session with the terms of its row, which its caller has taken for this channel. `challengeId`: of the challenge that was
+   * answered; null where the chain alone tells of the opening.
+   */
+  open(
+    opening: Called & BoundChannel & { terms: MeteredTerms; deposit: bigint; settled: bigint; challengeId: string | null },
+  ): Promise<OpenAnswer>;
+  /** True for the challenge that opened the session, and for a voucher above all that the chain has shown or that we were about to send there. */
+  mayClose(proof: { challengeId: string | null; cumulative: bigint | null }): Promise<boolean>;
   reserve(request: DeliveryRequest): Promise<DeliveryAnswer>;
   commit(commit: Called & { deliveryId: string; voucher: PresentedVoucher }): Promise<CommitAnswer>;
   voucher(call: Called & { voucher: PresentedVoucher }): Promise<VoucherAnswer>;
@@ -105,9 +112,12 @@ export interface MeteredSessionRpc {
   noteAbsent(called: Called): Promise<{ ok: true; since: number } | Unknown>;
   /** No voucher is taken after it. Answers those to settle with; `voucher`: a last one that comes with it. */
   close(call: Called & { voucher: PresentedVoucher | null }): Promise<CloseAnswer>;
-  end(call: Called & { stage: 'closed' | 'expired' | 'failed' }): Promise<VoucherAnswer>;
-  /** Those to settle with, the highest first. */
+  /** Its channel is sealed, and nothing is left to pay out. */
+  end(called: Called): Promise<VoucherAnswer>;
+  /** Those to settle with, the highest first. From then on they count as public. */
   vouchers(called: Called): Promise<AcceptedVoucher[] | Unknown>;
+  /** Puts the next look at its channel off, or brings it forward; null: there is nothing to look at any more. */
+  lookAgain(call: { afterMs: number | null }): Promise<void>;
   published(projected: Projected): Promise<void>;
 
   /** Of the object that stands for a channel's address: claims it for a session, once and for ever. Answers whose it is. */
@@ -127,19 +137,13 @@ export interface MeteredProjection {
   events: { type: MeteredEventType; snapshot: MeteredSnapshot; requestId?: string | undefined }[];
 }
 
-const toStoredVoucher = (voucher: AcceptedVoucher | null) =>
-  voucher && { ...voucher, cumulative: voucher.cumulative.toString(), expiresAt: voucher.expiresAt.toString() };
-const fromStoredVoucher = (stored: ReturnType<typeof toStoredVoucher>): AcceptedVoucher | null =>
-  stored && { ...stored, cumulative: BigInt(stored.cumulative), expiresAt: BigInt(stored.expiresAt) };
-
 /** Amounts as they are stored and sent. */
 export const toStoredChannel = (channel: MeteredChannel) => ({
   ...channel,
   deposit: channel.deposit.toString(),
   cumulative: channel.cumulative.toString(),
   settled: channel.settled.toString(),
-  best: toStoredVoucher(channel.best),
-  endless: toStoredVoucher(channel.endless),
+  vouchers: channel.vouchers.map((one) => ({ ...one, cumulative: one.cumulative.toString(), expiresAt: one.expiresAt.toString() })),
   pending: channel.pending.map((one) => ({ ...one, amount: one.amount.toString() })),
 });
 export type StoredChannel = ReturnType<typeof toStoredChannel>;
@@ -149,8 +153,6 @@ export const fromStoredChannel = (stored: StoredChannel): MeteredChannel => ({
   deposit: BigInt(stored.deposit),
   cumulative: BigInt(stored.cumulative),
   settled: BigInt(stored.settled),
-  best: fromStoredVoucher(stored.best),
-  // Channels that were stored before it was kept have none.
-  endless: fromStoredVoucher(stored.endless ?? (stored.best?.expiresAt === '0' ? stored.best : null)),
+  vouchers: stored.vouchers.map((one) => ({ ...one, cumulative: BigInt(one.cumulative), expiresAt: BigInt(one.expiresAt) })),
   pending: stored.pending.map((one) => ({ ...one, amount: BigInt(one.amount) })),
 });

@@ -8,6 +8,7 @@ import { assert, err, ok, type Result } from '#core/errors.ts';
 import { MONEY_UNITS_MAX } from '#core/money.ts';
 import {
   type AcceptedVoucher,
+  addVoucher,
   type ChannelStep,
   type ChannelTerms,
   type CommittedDelivery,
@@ -109,7 +110,7 @@ function voucherProblem(
   return expiresAt < seconds + BigInt(gracePeriodSeconds + SETTLEMENT_SECONDS) ? 'expires-within-settlement-window' : null;
 }
 
-const bestOf = ({ cumulative, signature, expiresAt }: PresentedVoucher): AcceptedVoucher => ({ cumulative, signature, expiresAt });
+const acceptedOf = ({ cumulative, signature, expiresAt }: PresentedVoucher): AcceptedVoucher => ({ cumulative, signature, expiresAt });
 
 /** Raises the watermark to a voucher, judged against what `pending` leaves free. */
 function raise(
@@ -124,7 +125,9 @@ function raise(
   if (voucher.cumulative - channel.cumulative < terms.minVoucherDelta) return err('below-min-delta');
   const problem = voucherProblem(voucher, terms, now);
   if (problem) return err(problem);
-  return ok(changed(channel, { cumulative: voucher.cumulative, best: bestOf(voucher), pending, usedAt: now }));
+  return ok(
+    changed(channel, { cumulative: voucher.cumulative, vouchers: addVoucher(channel.vouchers, acceptedOf(voucher)), pending, usedAt: now }),
+  );
 }
 
 const isSameVoucher = (voucher: AcceptedVoucher, known: Pick<AcceptedVoucher, 'cumulative' | 'signature'>): boolean =>
@@ -141,7 +144,8 @@ export function planVoucher(
   if (!isCumulative(voucher)) return err('invalid-cumulative');
   const stage = stageProblem(channel);
   if (stage) return err(stage);
-  if (channel.best && isSameVoucher(voucher, channel.best)) {
+  const [best] = channel.vouchers;
+  if (best && isSameVoucher(voucher, best)) {
     const problem = voucherProblem(voucher, terms, now);
     return problem ? err(problem) : ok(same(channel));
   }

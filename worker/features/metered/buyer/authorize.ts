@@ -64,8 +64,8 @@ async function act(ctx: Scope, session: MeteredSnapshot, { credential, action, c
 
 /**
  * A session is closed by its buyer alone, while the channel's address is public. The buyer's client echoes the challenge that it opened the
- * session with, which was told to no other caller; or it shows a voucher that its key signed, and that the chain has not made public by
- * settling it.
+ * session with, which was told to no other caller; or it shows a voucher that its key signed, and that no transaction has made public or
+ * is about to.
  */
 async function closeProblem(
   ctx: Scope,
@@ -73,14 +73,16 @@ async function closeProblem(
   { challenge }: PaymentCredential,
   signed: SignedVoucher | undefined,
 ): Promise<string | null> {
-  const isAnswered = isOurs(challenge, ctx.config.CHALLENGE_KEYS!);
-  if (isAnswered && (await callSession(ctx, session.sessionId, (object) => object.isOpenedBy(challenge.id)))) return null;
+  const mayClose = (proof: { challengeId?: string; cumulative?: bigint }) =>
+    callSession(ctx, session.sessionId, (object) => object.mayClose({ challengeId: null, cumulative: null, ...proof }));
+  if (isOurs(challenge, ctx.config.CHALLENGE_KEYS!) && (await mayClose({ challengeId: challenge.id }))) return null;
   if (signed === undefined) return 'voucher-required';
   const presented = await presentVoucher(signed, { ...session.bound, forms: voucherForms(session) });
   if (!presented.ok) return presented.reason;
-  if (!presented.voucher.isSigned) return 'invalid-signature';
+  const { isSigned, cumulative } = presented.voucher;
+  if (!isSigned) return 'invalid-signature';
   // Where it closes already, the same credential again changes nothing.
-  return session.stage !== 'open' || presented.voucher.cumulative > BigInt(session.settled) ? null : 'voucher-required';
+  return session.stage !== 'open' || (await mayClose({ cumulative })) ? null : 'voucher-required';
 }
 
 function notOpen({ stage }: MeteredSnapshot): Done {
@@ -94,11 +96,11 @@ async function paymentRequired(ctx: Ctx, session: MeteredSnapshot, reason: strin
   // Of a session that has its channel this is never a challenge that could have opened it: with that its buyer is served again, and closes it.
   const { bound, expiresAt: openable } = session;
   const expiresAt = bound === null ? openable : Math.max(openable, ctx.now + LIFE.channelOpenMinutes * MINUTE) + 1;
-  const { header, request } = await newSessionChallenge(ctx, { ...session, expiresAt });
+  const challenge = await newSessionChallenge(ctx, { ...session, expiresAt });
   return new ApiError('payment_required', {
     detail: reason === null ? 'Open this session: answer the challenge in WWW-Authenticate.' : 'The credential was refused.',
-    headers: { 'WWW-Authenticate': header },
-    meta: { ...(reason === null ? {} : { reason }), session_id: session.sessionId, challenge: { header, request } },
+    headers: { 'WWW-Authenticate': challenge.header },
+    meta: { ...(reason === null ? {} : { reason }), session_id: session.sessionId, challenge },
   });
 }
 

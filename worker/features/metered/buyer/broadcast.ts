@@ -4,9 +4,10 @@ import { spendFees } from '#features/settlements/fee-budget.ts';
 import { channelOperatorsOf } from '#platform/chain/fee-payer.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
+import { isOver } from '#rules/metered/channel.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import type { VerifiedOpening } from '#solana/programs/payment-channels/opening.ts';
-import { claimChannel, releaseLost } from '../session.ts';
+import { claimChannel, readSession, releaseLost } from '../session.ts';
 import { holdsChannel, noteOpening } from '../store.ts';
 
 /** An opening costs us as much as ten payments: a fee of two signatures, and on the current program the rent until it is reclaimed. */
@@ -20,7 +21,8 @@ export type BroadcastRefusal = 'simulation-failed' | 'channel-mismatch' | 'alrea
 /**
  * Co-signs an opening, makes its channel the session's, notes that and broadcasts; null once it is sent. The claim comes first, so that no
  * other session is opened by what this one has broadcast. What would fail is not sent, and costs nothing; all that is sent is paid for,
- * because each variant of an opening that loses against another one costs us its fee. 429 rate_limited, 503 rpc_unavailable.
+ * because each variant of an opening that loses against another one costs us its fee. 410 channel_closed, 429 rate_limited, 503
+ * rpc_unavailable.
  */
 export async function broadcastOpening(ctx: Shard, session: MeteredSnapshot, opening: Opening): Promise<BroadcastRefusal | null> {
   const wire = opening.wire.slice();
@@ -35,6 +37,7 @@ export async function broadcastOpening(ctx: Shard, session: MeteredSnapshot, ope
   const noted = await note(ctx, session, opening);
   if (noted === 'other') {
     await releaseLost(ctx, session, opening.channelId);
+    if (isOver(await readSession(ctx, session.sessionId))) throw new ApiError('channel_closed');
     return 'already-open';
   }
   if (noted === 'before') await spendFees(ctx, spenderOf(session, opening), REPEATED_FEES);

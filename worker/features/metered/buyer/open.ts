@@ -1,36 +1,19 @@
 import { base58 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import { calledBy } from '#features/entitlements/entitlement.ts';
 import type { Shard } from '#platform/context.ts';
 import type { OpenAction } from '#protocols/mpp/session.ts';
 import { type Challenge, isOurs, type PaymentCredential, readRequest } from '#protocols/mpp/wire.ts';
-import { isOver, type OpenProblem } from '#rules/metered/channel.ts';
-import type { BoundChannel, MeteredSnapshot, MeteredTerms } from '#rules/metered/rpc.ts';
+import { isOver } from '#rules/metered/channel.ts';
+import type { MeteredSnapshot, MeteredTerms } from '#rules/metered/rpc.ts';
 import type { ChainAccount } from '#solana/chain.ts';
-import {
-  type AccountProblem,
-  type ExpectedChannel,
-  type OpeningProblem,
-  verifyChannelAccount,
-  verifyOpening,
-} from '#solana/programs/payment-channels/opening.ts';
+import { type ExpectedChannel, verifyChannelAccount, verifyOpening } from '#solana/programs/payment-channels/opening.ts';
 import { isSigningKey } from '#solana/signed/native-ed25519.ts';
 import { readAccounts, readPayability } from '../channel/look.ts';
-import { callSession, claimChannel, programOf, releaseLost } from '../session.ts';
+import { programOf } from '../session.ts';
 import { type NotedSession, sessionTermsOf } from '../store.ts';
-import { type BroadcastRefusal, broadcastOpening } from './broadcast.ts';
+import { bindChannel, type FoundChannel, type Opened, type OpenRefusal, ownershipProblem } from './bind-channel.ts';
+import { broadcastOpening } from './broadcast.ts';
 
-export type OpenRefusal =
-  | OpenProblem
-  | OpeningProblem
-  | AccountProblem
-  | 'invalid-challenge'
-  | 'payment-expired'
-  | 'transaction-required'
-  | 'payout-account-missing'
-  | 'payer-account-missing'
-  | BroadcastRefusal;
-export type Opened = { ok: true; session: MeteredSnapshot } | { ok: false; reason: OpenRefusal };
 const refuse = (reason: OpenRefusal): Opened => ({ ok: false, reason });
 
 /**
@@ -53,7 +36,7 @@ export async function openSession(
   if (bound !== null) return isOfOpening(session, challenge) ? { ok: true, session } : refuse('already-open');
   if (challenge.expires === undefined || Date.parse(challenge.expires) <= ctx.now) return refuse('payment-expired');
   if (!isSigningKey(base58.decode(action.authorizedSigner))) return refuse('signer-mismatch');
-  const found = livemode ? await openOnChain(ctx, session, action) : simulate(session, action);
+  const found = livemode ? await openOnChain(ctx, session, challenge, action) : simulate(session, action);
   if (!found.ok) return found;
   return bindChannel(ctx, session, found, challenge.id);
 }
@@ -65,22 +48,6 @@ export async function openSession(
 const isOfOpening = ({ expiresAt }: MeteredTerms, { expires }: Challenge): boolean =>
   expires !== undefined && Date.parse(expires) === expiresAt;
 
-/** The session's own channel from now on, counted by its object. */
-async function bindChannel(
-  ctx: Shard,
-  session: Pick<MeteredTerms, 'sessionId' | 'livemode'>,
-  { bound, deposit, settled }: Found & { ok: true },
-  challengeId: string | null,
-): Promise<Opened> {
-  if (!(await claimChannel(ctx, session, bound.channelId))) return refuse('channel-mismatch');
-  const opening = { ...bound, deposit, settled, challengeId, ...calledBy(ctx) };
-  const answer = await callSession(ctx, session.sessionId, (object) => object.open(opening));
-  if (answer.ok) return { ok: true, session: answer.snapshot };
-  if (answer.reason === 'channel-sealed') throw new ApiError('channel_closed');
-  await releaseLost(ctx, session, bound.channelId);
-  return refuse(answer.reason);
-}
-
 /** An opening that we sent and whose caller went away: its channel, as the chain shows it. False where that is not what was asked for. */
 export async function openFromChain(ctx: Shard, row: NotedSession, account: ChainAccount): Promise<boolean> {
   const terms = sessionTermsOf(row);
@@ -88,13 +55,13 @@ export async function openFromChain(ctx: Shard, row: NotedSession, account: Chai
   return found.ok && (await bindChannel(ctx, terms, found, null)).ok;
 }
 
-type Found = { ok: true; bound: BoundChannel; deposit: bigint; settled: bigint } | { ok: false; reason: OpenRefusal };
+type Found = FoundChannel | { ok: false; reason: OpenRefusal };
 
 /** In the sandbox a channel is what its opener says: there is no money behind it, and none is paid out. */
 function simulate({ cap }: MeteredSnapshot, { channelId, payer, authorizedSigner, deposit }: OpenAction): Found {
   const locked = BigInt(deposit);
   if (locked > BigInt(cap)) return { ok: false, reason: 'exceeds-cap' };
-  return { ok: true, bound: { channelId, payer: payer ?? null, authorizedSigner }, deposit: locked, settled: 0n };
+  return { ok: true, bound: { channelId, payer: payer ?? null, authorizedSigner }, salt: null, deposit: locked, settled: 0n };
 }
 
 const expectedOf = (session: MeteredTerms, { authorizedSigner }: Pick<OpenAction, 'authorizedSigner'>): ExpectedChannel => ({
@@ -108,11 +75,13 @@ const expectedOf = (session: MeteredTerms, { authorizedSigner }: Pick<OpenAction
 });
 
 /** The channel as it stands on the chain; in mode `pull` it is sent there first. */
-async function openOnChain(ctx: Shard, session: MeteredSnapshot, action: OpenAction): Promise<Found> {
+async function openOnChain(ctx: Shard, session: MeteredSnapshot, challenge: Challenge, action: OpenAction): Promise<Found> {
   const expected = expectedOf(session, action);
   const known = await lookForChannel(ctx, action);
   const standing = known || action.mode === 'push' ? foundIn(action, known, expected) : null;
   if (standing && !standing.ok) return standing;
+  const foreign = standing && (await ownershipProblem(ctx, session, challenge, standing));
+  if (foreign) return { ok: false, reason: foreign };
   const { isPayable, hasPayer } = await readPayability(ctx, session, standing?.bound.payer);
   if (!isPayable) return { ok: false, reason: 'payout-account-missing' };
   // What is left at the end goes back there; without it the program would keep it.
@@ -134,8 +103,8 @@ function foundIn(
 ): Found {
   const verified = verifyChannelAccount(channelId, account, expected);
   if (!verified.ok) return verified;
-  const { payer, deposit, settled } = verified.value;
-  return { ok: true, bound: { channelId, payer, authorizedSigner }, deposit, settled };
+  const { payer, salt, deposit, settled } = verified.value;
+  return { ok: true, bound: { channelId, payer, authorizedSigner }, salt, deposit, settled };
 }
 
 const LOOKS_MS = [250, 250, 400, 600, 900, 1300, 1800, 2500];

@@ -132,10 +132,8 @@ export const announcedDeliveryRoutes = router().openapi(announce, async (c) => {
   const { ctx } = c.var;
   const { sessionId: channelId, deliveryId, amount } = c.req.valid('json');
   if (base58Bytes(channelId, 32) === null || BigInt(amount) > MONEY_UNITS_MAX) throw new ApiError('not_found');
-  const reserved = await announceDelivery(ctx, await sessionOfChannel(ctx, channelId), deliveryId ?? null, BigInt(amount));
-  // A client commits what it announces, and announces it once. Many that are not committed, or the same one again, are a flood, which its
-  // address pays for and not the merchant.
-  if (reserved.hasOusted || reserved.replayed) await hitCeiling(c);
-  else await countsUse(c)(reserved.snapshot);
+  const asked = { deliveryId: deliveryId ?? null, amount: BigInt(amount) };
+  const count = { flood: () => hitCeiling(c), use: countsUse(c) };
+  const reserved = await announceDelivery(ctx, await sessionOfChannel(ctx, channelId), asked, count);
   return c.json(toDirective(ctx, reserved.delivery, reserved.snapshot), 201);
 });

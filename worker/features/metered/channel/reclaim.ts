@@ -1,10 +1,11 @@
+import { MINUTE } from '#core/time.ts';
 import { calledBy } from '#features/entitlements/entitlement.ts';
 import { channelOperatorsOf } from '#platform/chain/fee-payer.ts';
 import type { Scope } from '#platform/context.ts';
 import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
 import { buildReclaim } from '#solana/programs/payment-channels/settlement.ts';
-import { callSession, type OpenedSession, programOf } from '../session.ts';
+import { callSession, lookAgain, type OpenedSession, programOf } from '../session.ts';
 import { noteFreed } from '../store.ts';
 import { isProvenAbsent, type Look } from './look.ts';
 import { bookAll } from './payouts.ts';
@@ -20,7 +21,7 @@ export async function followEnded(ctx: Scope, session: OpenedSession, row: Meter
     case 'unknown':
       return;
     case 'absent':
-      return (await isProvenAbsent(ctx, session)) ? leave(ctx, session, row) : undefined;
+      return (await isProvenAbsent(ctx, session)) ? leave(ctx, session, row) : lookAgain(ctx, session, MINUTE);
     case 'over':
       return look.channel === null ? leave(ctx, session, row) : reclaimRent(ctx, session, look.channel);
     case 'standing': {
@@ -44,5 +45,7 @@ async function reclaimRent(ctx: Scope, session: OpenedSession, channel: Channel)
   // Before the window is over the program refuses it, and a refusal would cost the fee.
   const simulated = await ctx.chain.simulate(wire);
   const sent = simulated.kind === 'passed' ? await ctx.chain.sendTransaction(wire, { preflight: false }) : null;
-  if (sent !== null && sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
+  if (sent === null) return;
+  if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
+  await lookAgain(ctx, session, MINUTE);
 }

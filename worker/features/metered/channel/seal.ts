@@ -1,7 +1,9 @@
+import { HOUR, MINUTE } from '#core/time.ts';
 import { calledBy } from '#features/entitlements/entitlement.ts';
 import type { Scope } from '#platform/context.ts';
 import type { AcceptedVoucher } from '#rules/metered/channel.ts';
-import { callSession, type OpenedSession } from '../session.ts';
+import { callSession, lookAgain, type OpenedSession } from '../session.ts';
+import { putOff } from '../store.ts';
 import { isProvenAbsent, type Look, lookAtChannel } from './look.ts';
 import { findLandedSlot, noteSettled, type Settled, settleChannel, settledInAll } from './settle.ts';
 
@@ -19,6 +21,7 @@ export async function sealChannel(ctx: Scope, session: OpenedSession, vouchers: 
   let look = await lookAtChannel(ctx, session);
   for (let turn = 0; turn < TURNS_MAX && look.kind === 'standing'; turn++) {
     const settled = await settleChannel(ctx, session, { channel: look.channel, vouchers, step: 'last' });
+    if (settled.kind === 'waiting') await backOff(ctx, session);
     if (settled.kind !== 'landed') return false;
     look = await lookPast(ctx, session, settled);
   }
@@ -26,8 +29,16 @@ export async function sealChannel(ctx: Scope, session: OpenedSession, vouchers: 
   const settled = await settledInAll(ctx, session);
   if (settled === null) return false;
   await noteSettled(ctx, session, settled);
-  await callSession(ctx, session.sessionId, (object) => object.end({ stage: 'closed', ...calledBy(ctx) }));
+  await callSession(ctx, session.sessionId, (object) => object.end(calledBy(ctx)));
   return true;
+}
+
+/** What is sealed and waits for a token account is safe, and may wait for ever: looked at after as long again as it has waited. */
+async function backOff(ctx: Scope, session: OpenedSession): Promise<void> {
+  const waitedMs = ctx.now - (session.closingAt ?? session.usedAt);
+  const afterMs = Math.min(HOUR, Math.max(MINUTE, waitedMs));
+  await lookAgain(ctx, session, afterMs);
+  await putOff(ctx, session, afterMs);
 }
 
 /** Absence is believed of a node that has come as far as a settlement of ours that the channel took, and else only where it is proven. */

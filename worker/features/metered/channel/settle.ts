@@ -34,7 +34,7 @@ export async function settleChannel(
   const prepared = await prepareSettlement(ctx, session, { channel, stands, vouchers, step });
   if (prepared.kind !== 'prepared') return prepared;
   if (prepared.units === 0n) return sendUnpaid(ctx, prepared.wire);
-  const settlement = await draft(ctx, session, prepared);
+  const settlement = await draft(ctx, session, prepared, step);
   if (!(await begin(ctx, session, settlement, { channel, cumulative: prepared.reached }))) return { kind: 'busy' };
   const outcome = await followThrough(ctx, settlement, { isNew: true });
   if (outcome.status === 'failed') ctx.note(`session ${session.sessionId}: settlement ${outcome.reason}`);
@@ -99,6 +99,7 @@ async function draft(
   ctx: Scope,
   session: OpenedSession,
   { wire, units, nonce, lastValidBlockHeight }: ReadySettlement,
+  step: SettlementStep,
 ): Promise<Settlement> {
   const { merchantId, livemode, mint, merchantWallet, bound } = session;
   const productId = session.productId as ProductId;
@@ -106,6 +107,8 @@ async function draft(
   const payerWallet = bound.payer ?? bound.authorizedSigner;
   return {
     ...newSettlementColumns(ctx, lastValidBlockHeight),
+    // Clocks of objects and of the Worker differ, and what seals is never from before the session began to close.
+    createdAt: step === 'last' ? Math.max(ctx.now, session.closingAt ?? 0) : ctx.now,
     ...ownTransactionColumns(wire),
     merchantId: merchantId as Settlement['merchantId'],
     livemode,
@@ -129,10 +132,14 @@ async function draft(
   };
 }
 
+/** Blocks for which a blockhash is valid. */
+const LIFETIME_BLOCKS = 150;
+
 /**
  * Claims it for the session. False where another is under way, which is followed instead. What was sent before the program sealed the
  * channel can land no more; nor can, once its payer asked to close, what was sent to a channel that stays open, as was all that we sent
- * before the session began to close.
+ * before the session began to close. While that payer's grace period runs, a seal whose blockhash has ended stands in no other's way: the
+ * program takes one of them, and proving that the first is lost takes longer than the shortest grace period.
  */
 async function begin(
   ctx: Scope,
@@ -143,7 +150,8 @@ async function begin(
   const before = (await findSettling(ctx.db, session))?.paymentId ?? null;
   const pending = before === null ? null : await findPendingSettlement(ctx.db, before);
   const isBeforeClosing = pending !== null && session.closingAt !== null && pending.createdAt < session.closingAt;
-  const isAlone = channel?.status === 'sealed' || (channel?.status === 'closing' && isBeforeClosing);
+  const isOutlived = pending !== null && settlement.lastValidBlockHeight > pending.lastValidBlockHeight + LIFETIME_BLOCKS;
+  const isAlone = channel?.status === 'sealed' || (channel?.status === 'closing' && (isBeforeClosing || isOutlived));
   if (pending && !isAlone) {
     await followThrough(ctx, pending, { isNew: false });
     return false;

@@ -2,7 +2,7 @@ import { MINUTE } from '#core/time.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
-import { sweepMeteredSessions } from '#features/metered/sweep.ts';
+import { sweepSandboxSessions } from '#features/metered/watch/sweep.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
@@ -17,7 +17,7 @@ type Kind = keyof Awaited<ReturnType<typeof readDue>>;
 const DUE: Record<Kind, { run(scope: Scope): Promise<unknown> /** Time to pay after the end. */; patienceMs?: number }> = {
   settlements: { run: sweepSettlements },
   subscriptions: { run: sweepSubscriptions },
-  meteredSessions: { run: sweepMeteredSessions },
+  meteredSessions: { run: sweepSandboxSessions },
   expired: { run: sweepExpired, patienceMs: MINUTE },
   memberships: { run: sweepMemberships },
   entitlements: { run: sweepEntitlements },

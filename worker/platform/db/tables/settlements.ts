@@ -121,6 +121,8 @@ export const meteredSessions = sqliteTable(
     cumulative: amount('cumulative').notNull(),
     reserved: amount('reserved').notNull(),
     settled: amount('settled').notNull(),
+    /** The end of the highest voucher; null: it has none. */
+    voucherEndsAt: instant('voucher_ends_at'),
     usedAt: instant('used_at').notNull(),
     endedAt: instant('ended_at'),
     /** When the chain was last seen to have settled more. */
@@ -134,7 +136,7 @@ export const meteredSessions = sqliteTable(
     payoutSeenTx: text('payout_seen_tx'),
     /** After its end all of its transactions are looked up once more, newest first: the last one that was. */
     payoutReadTx: text('payout_read_tx'),
-    /** When the chain, or the clock, is looked at next for it; null: never again. */
+    /** When a sweep takes it, which its object's own alarm puts off with each look; null: never again. */
     nextLookAt: instant('next_look_at'),
     version: integer('version').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -142,7 +144,20 @@ export const meteredSessions = sqliteTable(
   (table) => [
     oneOf('metered_sessions_status', 'status', METERED_SESSION.states),
     index('metered_sessions_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
-    index('metered_sessions_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
+    // A class of work each, so that none waits behind another.
+    index('metered_sessions_closing').on(table.nextLookAt).where(sql`status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_expiring').on(table.voucherEndsAt).where(sql`status = 'open' AND voucher_ends_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_standing').on(table.nextLookAt).where(sql`status = 'open' AND next_look_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_opening')
+      .on(table.nextLookAt)
+      .where(sql`status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_ended').on(table.nextLookAt).where(sql`ended_at IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_unopened')
+      .on(table.livemode, table.nextLookAt)
+      .where(sql`status = 'created' AND channel_id IS NULL AND next_look_at IS NOT NULL`),
+    index('metered_sessions_unopened_by_product')
+      .on(table.productId, table.createdAt)
+      .where(sql`status = 'created' AND channel_id IS NULL`),
     index('sandbox_metered_sessions_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
     index('metered_sessions_over').on(table.endedAt).where(sql`ended_at IS NOT NULL`),
   ],

@@ -1,0 +1,105 @@
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
+import { MINUTE } from '#core/time.ts';
+import { newKey } from '../../world/agent.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
+import { multiply } from '../../world/multiply.ts';
+
+const FLOOD = 10_000;
+const SWEEPS = ['closingChannels', 'standingChannels', 'channelOpenings', 'endedChannels', 'unopenedSessions'];
+
+describe('the classes of work on metered sessions', () => {
+  const w = channelWorld();
+  beforeAll(() => fundChannels(w));
+  afterAll(endSkips);
+
+  const open = async (body: object = {}): Promise<LiveShop> => {
+    const shop = await LiveShop.make(w, { body: { idle_timeout_seconds: 86_400, ...body } });
+    expect((await shop.authorize(await shop.pull())).status).toBe(200);
+    await shop.project();
+    return shop;
+  };
+  const objectOf = (shop: LiveShop) => w.env.METERED_SESSION.getByName(shop.session.session_id);
+  /** The platform loses the alarm of a session's object. */
+  const loseAlarm = (shop: LiveShop) => runInDurableObject(objectOf(shop), (_, { storage }) => storage.deleteAlarm());
+  const alarmOf = (shop: LiveShop) => runInDurableObject(objectOf(shop), (_, { storage }) => storage.getAlarm());
+  const rowOf = (shop: LiveShop) =>
+    w.env.DB.prepare('SELECT status, next_look_at AS dueAt FROM metered_sessions WHERE id = ?')
+      .bind(shop.session.session_id)
+      .first<{ status: string; dueAt: number | null }>();
+  const countOf = (status: string, productId: string) =>
+    w.env.DB.prepare('SELECT count(*) AS n FROM metered_sessions WHERE status = ? AND product_id = ?').bind(status, productId).first('n');
+  /** Unopened sessions of one merchant, all of which have been due for longer than anything else. */
+  const flood = async (): Promise<LiveShop> => {
+    const shop = await LiveShop.make(w);
+    await multiply(w.env.DB, 'metered_sessions', 'id', shop.session.session_id, FLOOD, {
+      id: "printf('ms_%026d', i)",
+      expires_at: '1',
+      next_look_at: '1',
+    });
+    return shop;
+  };
+
+  it(`seal a channel whose payer asked to close within a minute of service time, before ${FLOOD} unopened sessions`, async () => {
+    const shop = await open();
+    await shop.use(70n, 70n);
+    const flooded = await flood();
+    await shop.requestClose();
+    await skipTime(w.chain, 60);
+    // Each invocation below fails where it makes a thousand calls, over all bindings.
+    await shop.watch();
+    expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '70' } });
+    expect(await countOf('created', flooded.session.product_id)).toBe(FLOOD + 1);
+    await w.sweepAlone('unopenedSessions');
+    expect(await countOf('expired', flooded.session.product_id)).toBe(FLOOD);
+    expect(await countOf('created', flooded.session.product_id)).toBe(1);
+  });
+
+  it('seal it in time by a sweep of their own where its object has lost its alarm', async () => {
+    const shop = await open();
+    await shop.use(70n, 70n);
+    await shop.project();
+    await shop.requestClose();
+    await loseAlarm(shop);
+    await skipTime(w.chain, 180);
+    await w.sweepAlone('standingChannels');
+    expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '70' } });
+  });
+
+  it('leave a session alone that its own alarm has looked at', async () => {
+    const shop = await open();
+    await skipTime(w.chain, 60);
+    await shop.watch();
+    const before = await rowOf(shop);
+    for (const sweep of SWEEPS) await w.sweepAlone(sweep);
+    expect(await rowOf(shop)).toEqual(before);
+    expect(await alarmOf(shop)).toBeLessThanOrEqual(Date.now() + MINUTE);
+  });
+
+  it('look more often at a channel with the shortest grace period', async () => {
+    const shop = await open({ grace_period_seconds: 300 });
+    expect(await alarmOf(shop)).toBeLessThanOrEqual(Date.now() + MINUTE / 2);
+  });
+
+  it('forget nothing where a look is lost: the object asks for the next one', async () => {
+    const shop = await open();
+    await skipTime(w.chain, 60);
+    await runDurableObjectAlarm(objectOf(shop));
+    expect(await alarmOf(shop)).toBeGreaterThan(Date.now() - MINUTE);
+  });
+
+  it(`let the oldest unopened session of a product give way to the ${OPEN_SESSIONS_MAX + 1}th`, async () => {
+    const shop = await LiveShop.make(w);
+    await multiply(w.env.DB, 'metered_sessions', 'id', shop.session.session_id, OPEN_SESSIONS_MAX - 1, { id: "printf('ms_9%025d', i)" });
+    const request = { product_id: shop.session.product_id, cap: { asset: 'USDC', amount: '1' } };
+    const made = await w.call('POST', '/v1/access/metered-sessions', {
+      key: shop.key,
+      body: request,
+      headers: { 'Idempotency-Key': newKey() },
+    });
+    expect(made.status).toBe(201);
+    expect([await countOf('created', request.product_id), await countOf('expired', request.product_id)]).toEqual([OPEN_SESSIONS_MAX, 1]);
+  });
+});

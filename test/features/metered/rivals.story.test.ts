@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
+
+const PROGRAMS = [['older'], ['current']] as const;
+const refusal = ({ status, body }: { status: number; body: { meta?: { reason?: string } } }) => [status, body.meta?.reason];
+
+describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
+  const w = channelWorld();
+  const program = CHANNEL_PROGRAMS[generation];
+  beforeAll(() => fundChannels(w));
+  afterAll(endSkips);
+
+  it('opens the session of the challenge that its salt names, and not the one of a buyer who saw it on the chain', async () => {
+    const merchant = await w.merchant();
+    const [victim, thief] = [await LiveShop.make(w, { program, merchant }), await LiveShop.make(w, { program, merchant })];
+    const pushed = await victim.push();
+    for (const mode of ['push', 'pull']) expect(refusal(await thief.authorize({ ...pushed, mode }))).toEqual([402, 'salt-mismatch']);
+    // Nor does another challenge of the same session open it.
+    const header = (await victim.authorize(null)).headers.get('WWW-Authenticate')!;
+    expect(refusal(await victim.authorize(pushed, header))).toEqual([402, 'salt-mismatch']);
+    expect((await victim.authorize(pushed)).body.status).toBe('open');
+    expect((await thief.read()).status).toBe('created');
+  });
+
+  it('is closed by no stranger with the voucher that our own settlement shows, and by its buyer with a new one', async () => {
+    const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 86_400 } });
+    await shop.authorize(await shop.pull());
+    await shop.use(40n, 40n);
+    await shop.project();
+    // The settlement is sent, and its outcome is not known yet.
+    await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 4 });
+    await skipTime(w.chain, 3_660);
+    await shop.watch();
+    await w.chain.call('local_clearFaults');
+    expect((await shop.read()).settled.base_units).toBe('0');
+    const close = { action: 'close', channelId: shop.buyer.channelId };
+    const header = (await shop.authorize(null)).headers.get('WWW-Authenticate')!;
+    expect(refusal(await shop.authorize({ ...close, voucher: shop.voucherOf(40n) }, header))).toEqual([402, 'voucher-required']);
+    expect((await shop.read()).status).toBe('open');
+    expect((await shop.authorize({ ...close, voucher: shop.voucherOf(41n) }, header)).status).toBe(200);
+    expect((await shop.read()).status).not.toBe('open');
+  });
+
+  it('is sealed within a grace period of 300 seconds though its first seal was lost', async () => {
+    const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 86_400, grace_period_seconds: 300 } });
+    expect((await shop.authorize(await shop.pull({ gracePeriodSeconds: 300 }))).status).toBe(200);
+    await shop.use(70n, 70n);
+    await shop.project();
+    await shop.requestClose();
+    // No node takes what is sent in the next minute and a half.
+    await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 40 });
+    for (let waited = 0; waited < 120; waited += 30) {
+      await skipTime(w.chain, 30);
+      await shop.watch();
+      await w.sweepAlone('settlements');
+    }
+    await w.chain.call('local_clearFaults');
+    expect(await shop.onChain()).toMatchObject({ status: 'closing' });
+    for (let waited = 0; waited < 60; waited += 30) {
+      await skipTime(w.chain, 30);
+      await shop.watch();
+    }
+    expect(await shop.onChain()).not.toMatchObject({ status: 'closing' });
+    for (let look = 0; look < 8 && (await shop.read()).status !== 'closed'; look++) {
+      await skipTime(w.chain, 60);
+      await w.sweepAlone('settlements');
+      await shop.watch();
+    }
+    expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '70' } });
+    expect((await shop.payments()).map(({ units }) => units)).toEqual(['70']);
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(70n + 1n);
+  });
+
+  it('pays by a lower voucher that lasts where the higher one has ended before the service was back', async () => {
+    const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 86_400 } });
+    await shop.authorize(await shop.pull());
+    const pay = async (amount: bigint, cumulative: bigint, seconds: number) => {
+      const { body: directive } = await shop.announce(`${amount}`);
+      const voucher = shop.buyer.voucher(cumulative, { program, expiresAt: Math.floor(Date.now() / 1000) + seconds });
+      expect((await shop.commit({ deliveryId: directive.deliveryId, voucher })).status).toBe(200);
+    };
+    await pay(900_000n, 900_000n, 30 * 86_400);
+    await pay(1n, 900_001n, 1_560);
+    await shop.project();
+    await skipTime(w.chain, 3_700);
+    await shop.watch();
+    expect((await shop.payments()).map(({ units }) => units)).toEqual(['900000']);
+  });
+});
