@@ -81,7 +81,7 @@ describe('a payment', () => {
     const transfer = { source: 'ata-buyer', mint: MINT, destination: 'ata-merchant', authority, units: PRICE };
     const collection = exact({ events, transfers: [transfer] });
     expect(judge(collection)).toBe('recipient_mismatch');
-    expect(judge(collection, expectation({ owedBy: 'subscription' }))).toBe('ok');
+    expect(judge(collection, expectation({ owedBy: 'plan' }))).toBe('ok');
     expect(judge(exact({ transfers: [transfer] }))).toBe('ok');
   });
 

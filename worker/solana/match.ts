@@ -17,10 +17,10 @@ export interface Expectation {
   /** Part of the price that goes to the service in the same transaction, if one is configured. */
   fee: { destination: string; units: bigint } | null;
   /**
-   * The program that owed this money: a channel by vouchers, a subscription for a period. Its transfers pay nothing else, whatever memo the
+   * Debtor of this money: a channel by vouchers, or a subscription plan for a period. Its transfers pay nothing else, whatever memo the
    * sender adds.
    */
-  owedBy?: 'channel' | 'subscription' | undefined;
+  owedBy?: 'channel' | 'plan' | undefined;
   /** Seconds of chain time, both inclusive. */
   notBeforeSeconds: number;
   notAfterSeconds: number;
@@ -88,10 +88,10 @@ export function matchPayment(transaction: ChainTransaction, expected: Expectatio
   return { ok: true, payment };
 }
 
-/** True for a transfer of money that a channel or a subscription owed, but not for this payment. */
+/** True for a transfer of money that a channel or a plan owed, but not for this payment. */
 const isOwedElsewhere = (transaction: ChainTransaction, authority: string, { owedBy }: Expectation): boolean =>
   (owedBy !== 'channel' && transaction.channels.has(authority)) ||
-  (owedBy !== 'subscription' && collectorsIn(transaction).includes(authority));
+  (owedBy !== 'plan' && collectorsIn(transaction).includes(authority));
 
 /** Exactly one `svc:` memo, and it is this one: a transaction that names two sessions pays neither. */
 function matchMemo(memos: string[], expected: string): 'memo_missing' | 'memo_ambiguous' | 'memo_mismatch' | null {

@@ -23,7 +23,7 @@ export type SettlementOutcome =
   | { status: 'failed'; reason: string }
   | { status: 'pending' };
 
-const OWED_BY: Partial<Record<Settlement['purpose'], Expectation['owedBy']>> = { metered: 'channel', subscription: 'subscription' };
+const OWED_BY: Partial<Record<Settlement['purpose'], Expectation['owedBy']>> = { metered: 'channel', subscription: 'plan' };
 
 /** The chain has spoken. What it shows is judged once more, as any payment is: we co-signed bytes, the chain moved money. */
 export async function finishSettlement(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
