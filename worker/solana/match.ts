@@ -90,8 +90,7 @@ export function matchPayment(transaction: ChainTransaction, expected: Expectatio
 
 /** True for a transfer of money that a channel or a plan owed, but not for this payment. */
 const isOwedElsewhere = (transaction: ChainTransaction, authority: string, { owedBy }: Expectation): boolean =>
-  (owedBy !== 'channel' && transaction.channels.has(authority)) ||
-  (owedBy !== 'plan' && collectorsIn(transaction).includes(authority));
+  (owedBy !== 'channel' && transaction.channels.has(authority)) || (owedBy !== 'plan' && collectorsIn(transaction).includes(authority));
 
 /** Exactly one `svc:` memo, and it is this one: a transaction that names two sessions pays neither. */
 function matchMemo(memos: string[], expected: string): 'memo_missing' | 'memo_ambiguous' | 'memo_mismatch' | null {
