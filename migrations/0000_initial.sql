@@ -79,7 +79,7 @@ CREATE TABLE `archived_payments` (
 	`line_length` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `archived_payments_by_nonce` ON `archived_payments` (`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_payments_by_nonce` ON `archived_payments` (`livemode`,`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `archived_payments_by_merchant` ON `archived_payments` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_payments_by_product` ON `archived_payments` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_payments_by_payer` ON `archived_payments` (`merchant_id`,`livemode`,`payer_wallet`,`created_at`);--> statement-breakpoint
@@ -183,7 +183,7 @@ CREATE TABLE `ended_sessions` (
 	`version` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `ended_sessions_nonce_unique` ON `ended_sessions` (`nonce`);--> statement-breakpoint
+CREATE UNIQUE INDEX `ended_sessions_by_nonce` ON `ended_sessions` (`livemode`,`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `handoffs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
@@ -678,7 +678,7 @@ CREATE TABLE `payments` (
 );
 --> statement-breakpoint
 CREATE INDEX `payments_unpaid` ON `payments` (`expires_at`) WHERE status = 'FAILED' AND is_kept = 0;--> statement-breakpoint
-CREATE UNIQUE INDEX `payments_by_nonce` ON `payments` (`nonce`) WHERE recovers_payment_id IS NULL AND reference <> '';--> statement-breakpoint
+CREATE UNIQUE INDEX `payments_by_nonce` ON `payments` (`livemode`,`nonce`) WHERE recovers_payment_id IS NULL AND reference <> '';--> statement-breakpoint
 CREATE INDEX `payments_by_merchant` ON `payments` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `payments_by_status` ON `payments` (`merchant_id`,`livemode`,`status`,`created_at`);--> statement-breakpoint
 CREATE INDEX `payments_by_product` ON `payments` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
@@ -707,7 +707,7 @@ CREATE TABLE `refunds` (
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `refunds_nonce_unique` ON `refunds` (`nonce`);--> statement-breakpoint
+CREATE UNIQUE INDEX `refunds_by_nonce` ON `refunds` (`livemode`,`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `refunds_of_payment` ON `refunds` (`payment_id`,`expires_at`);--> statement-breakpoint
 CREATE INDEX `refunds_ending` ON `refunds` (`expires_at`) WHERE seen_at IS NULL;--> statement-breakpoint
 CREATE TABLE `unmatched_payments` (
@@ -733,7 +733,7 @@ CREATE TABLE `unmatched_payments` (
 	CONSTRAINT "unmatched_payments_status" CHECK(status IN ('open', 'accepted'))
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `unmatched_by_signature` ON `unmatched_payments` (`tx_signature`,`livemode`);--> statement-breakpoint
+CREATE UNIQUE INDEX `unmatched_by_signature` ON `unmatched_payments` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `unmatched_due` ON `unmatched_payments` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_unmatched_due` ON `unmatched_payments` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `unmatched_of_payment` ON `unmatched_payments` (`payment_id`,length(amount),`amount`);--> statement-breakpoint
@@ -958,7 +958,7 @@ CREATE TABLE `metered_sessions` (
 	CONSTRAINT "metered_sessions_status" CHECK(status IN ('created', 'open', 'closing', 'closed', 'expired', 'failed'))
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `metered_sessions_channel_id_unique` ON `metered_sessions` (`channel_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `metered_sessions_by_channel` ON `metered_sessions` (`livemode`,`channel_id`) WHERE channel_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `metered_sessions_by_merchant` ON `metered_sessions` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `metered_sessions_closing` ON `metered_sessions` (`next_look_at`) WHERE status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_expiring` ON `metered_sessions` (`voucher_ends_at`) WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
@@ -1000,8 +1000,8 @@ CREATE TABLE `settlements` (
 );
 --> statement-breakpoint
 CREATE INDEX `settlements_failed` ON `settlements` (`created_at`) WHERE status = 'failed' AND next_check_at IS NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX `settlements_by_message` ON `settlements` (`message_hash`,`livemode`);--> statement-breakpoint
-CREATE UNIQUE INDEX `settlements_by_signature` ON `settlements` (`tx_signature`,`livemode`);--> statement-breakpoint
+CREATE UNIQUE INDEX `settlements_by_message` ON `settlements` (`livemode`,`message_hash`) WHERE message_hash IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `settlements_by_signature` ON `settlements` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `settlements_by_payer` ON `settlements` (`payer_wallet`,`created_at`) WHERE status <> 'settled';--> statement-breakpoint
@@ -1074,7 +1074,7 @@ CREATE TABLE `subscription_authorizations` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `subscription_authorizations_payment_id_unique` ON `subscription_authorizations` (`payment_id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `subscription_authorizations_standing` ON `subscription_authorizations` (`subscription_address`,`livemode`) WHERE status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval');--> statement-breakpoint
+CREATE UNIQUE INDEX `subscription_authorizations_standing` ON `subscription_authorizations` (`livemode`,`subscription_address`) WHERE status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval');--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_by_address` ON `subscription_authorizations` (`subscription_address`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_of_product` ON `subscription_authorizations` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_by_wallet` ON `subscription_authorizations` (`merchant_id`,`livemode`,`subscriber_wallet`,`product_id`);--> statement-breakpoint
@@ -1095,7 +1095,7 @@ CREATE TABLE `subscription_collections` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `subscription_collections_payment_id_unique` ON `subscription_collections` (`payment_id`);--> statement-breakpoint
 CREATE TABLE `subscription_plans` (
-	`plan_address` text PRIMARY KEY NOT NULL,
+	`plan_address` text NOT NULL,
 	`merchant_id` text NOT NULL,
 	`livemode` integer NOT NULL,
 	`product_id` text NOT NULL,
@@ -1106,7 +1106,8 @@ CREATE TABLE `subscription_plans` (
 	`amount` text NOT NULL,
 	`period_hours` integer NOT NULL,
 	`published_at` integer NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`livemode`, `plan_address`)
 );
 --> statement-breakpoint
 CREATE INDEX `subscription_plans_of_product` ON `subscription_plans` (`product_id`,`created_at`);--> statement-breakpoint
@@ -1116,7 +1117,7 @@ CREATE TABLE `tx_claims` (
 	`livemode` integer DEFAULT true NOT NULL,
 	`message_hash` text,
 	`kind` text NOT NULL,
-	`subject_id` text NOT NULL,
+	`subject_id` text PRIMARY KEY NOT NULL,
 	`slot` integer,
 	`confirmed_at` integer,
 	`final_at` integer,
@@ -1124,12 +1125,11 @@ CREATE TABLE `tx_claims` (
 	`dropped_at` integer,
 	`next_look_at` integer DEFAULT 0,
 	`answered_by` text,
-	`created_at` integer NOT NULL,
-	PRIMARY KEY(`tx_signature`, `livemode`)
+	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `tx_claims_subject_id_unique` ON `tx_claims` (`subject_id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `tx_claims_by_message` ON `tx_claims` (`message_hash`,`livemode`);--> statement-breakpoint
+CREATE UNIQUE INDEX `tx_claims_by_signature` ON `tx_claims` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `tx_claims_by_message` ON `tx_claims` (`livemode`,`message_hash`) WHERE message_hash IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `tx_claims_due` ON `tx_claims` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_tx_claims_due` ON `tx_claims` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE TABLE `endpoint_hours` (

@@ -1,6 +1,9 @@
+import type { Address } from '@solana/kit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { base58 } from '#core/encoding.ts';
 import { type Expectation, type Match, matchPayment, paidOutOf } from '#solana/match.ts';
+import { findAuthorityAddress, SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 
 const MINT = 'mint-usdc';
@@ -58,7 +61,7 @@ describe('a payment', () => {
     const transfer = { source: 'ata-channel', mint: MINT, destination: 'ata-merchant', authority: 'channel', units: PRICE };
     const payout = exact({ channels, transfers: [transfer] });
     expect(judge(payout)).toBe('recipient_mismatch');
-    expect(judge(payout, expectation({ isMetered: true }))).toBe('ok');
+    expect(judge(payout, expectation({ owedBy: 'channel' }))).toBe('ok');
     const both = paying(
       { 'ata-merchant': PRICE + 7n },
       { channels, transfers: [transfer, { ...transfer, authority: 'wallet-buyer', units: 7n }] },
@@ -68,6 +71,18 @@ describe('a payment', () => {
       reason: 'underpaid',
       payment: { payer: 'wallet-buyer', paidUnits: 7n },
     });
+  });
+
+  it('is not made of a collection of a subscription, whatever memo stands beside, unless it is the payment of a period', () => {
+    const wallet = base58.encode(new Uint8Array(32).fill(7)) as Address;
+    const authority = findAuthorityAddress(wallet, wallet).address;
+    const collected = Uint8Array.of(2, ...new Uint8Array(64), ...new Uint8Array(64).fill(7), ...new Uint8Array(128));
+    const events = [{ programId: SUBSCRIPTIONS_PROGRAM, data: collected }];
+    const transfer = { source: 'ata-buyer', mint: MINT, destination: 'ata-merchant', authority, units: PRICE };
+    const collection = exact({ events, transfers: [transfer] });
+    expect(judge(collection)).toBe('recipient_mismatch');
+    expect(judge(collection, expectation({ owedBy: 'plan' }))).toBe('ok');
+    expect(judge(exact({ transfers: [transfer] }))).toBe('ok');
   });
 
   it('out of a channel is counted by what the channel itself moved, and never where the transaction failed', () => {

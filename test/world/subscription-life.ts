@@ -19,7 +19,7 @@ import { collectInstruction } from '#solana/programs/subscriptions/instructions.
 import { type DraftPlan, draftPlan } from '#solana/programs/subscriptions/publishing.ts';
 import { findSubscriptionAddress } from '#solana/programs/subscriptions/subscription.ts';
 import { newKey } from './agent.ts';
-import { USDC } from './chain.ts';
+import { memoInstruction, USDC } from './chain.ts';
 import { skipTime } from './clock.ts';
 import { publishPlan, Subscriber } from './subscriber.ts';
 import { type Merchant, World } from './world.ts';
@@ -89,10 +89,11 @@ export class SubscriptionSeller {
   }
 
   /** What the plan's owner may do without us. */
-  pull({ subscriber }: SubscriptionLife, amount = PRICE): Promise<string> {
+  pull({ subscriber }: SubscriptionLife, { amount = PRICE, memos = [] }: { amount?: bigint; memos?: string[] } = {}): Promise<string> {
     const { wallet } = this.merchant;
     const by = { puller: wallet.address, receiver: wallet.address, amount, mint: address(USDC), tokenProgram: address(TOKEN_PROGRAM) };
-    return this.w.chain.send(wallet, [addSignersToInstruction([wallet], collectInstruction(subscriber.route, by)) as Instruction]);
+    const collected = addSignersToInstruction([wallet], collectInstruction(subscriber.route, by)) as Instruction;
+    return this.w.chain.send(wallet, [...memos.map(memoInstruction), collected]);
   }
 }
 

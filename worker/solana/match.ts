@@ -1,4 +1,5 @@
 import { NATIVE_MINT } from './assets.ts';
+import { collectorsIn } from './programs/subscriptions/collected.ts';
 import { type ChainTransaction, svcMemos, type TokenTransfer, transfersOf } from './transaction.ts';
 
 /**
@@ -15,12 +16,18 @@ export interface Expectation {
   priceUnits: bigint;
   /** Part of the price that goes to the service in the same transaction, if one is configured. */
   fee: { destination: string; units: bigint } | null;
-  /** Vouchers promised it, so that a channel may pay it. What a channel pays out is no other payment's money, whatever memo stands beside. */
-  isMetered?: boolean;
+  /**
+   * Debtor of this money: a channel by vouchers, or a subscription plan for a period. Its transfers pay nothing else, whatever memo the
+   * sender adds.
+   */
+  owedBy?: 'channel' | 'plan' | undefined;
   /** Seconds of chain time, both inclusive. */
   notBeforeSeconds: number;
   notAfterSeconds: number;
 }
+
+/** For a transaction that was judged in time before. */
+export const ANY_TIME = { notBeforeSeconds: 0, notAfterSeconds: Number.MAX_SAFE_INTEGER };
 
 export type MismatchReason =
   | 'transaction_failed'
@@ -57,10 +64,10 @@ export function matchPayment(transaction: ChainTransaction, expected: Expectatio
   if (transaction.failed) return { ok: false, reason: 'transaction_failed' };
 
   const transfers = transfersOf(transaction, expected.mint).filter(({ destination }) => destination === expected.destination);
-  const promised = expected.isMetered ? [] : transfers.filter(({ authority }) => transaction.channels.has(authority));
-  const received = gained(transaction, expected.destination, expected.mint) - unitsOf(promised);
+  const owed = transfers.filter(({ authority }) => isOwedElsewhere(transaction, authority, expected));
+  const received = gained(transaction, expected.destination, expected.mint) - unitsOf(owed);
   if (received <= 0n) return { ok: false, reason: paidElsewhere(transaction, expected) };
-  const transfer = transfers.find((one) => !promised.includes(one));
+  const transfer = transfers.find((one) => !owed.includes(one));
   if (!transfer) return { ok: false, reason: 'recipient_mismatch' };
 
   // A fee to the merchant's own account cannot be told apart from the price: counted once.
@@ -80,6 +87,10 @@ export function matchPayment(transaction: ChainTransaction, expected: Expectatio
   if (at > expected.notAfterSeconds) return { ok: false, reason: 'late', payment };
   return { ok: true, payment };
 }
+
+/** True for a transfer of money that a channel or a plan owed, but not for this payment. */
+const isOwedElsewhere = (transaction: ChainTransaction, authority: string, { owedBy }: Expectation): boolean =>
+  (owedBy !== 'channel' && transaction.channels.has(authority)) || (owedBy !== 'plan' && collectorsIn(transaction).includes(authority));
 
 /** Exactly one `svc:` memo, and it is this one: a transaction that names two sessions pays neither. */
 function matchMemo(memos: string[], expected: string): 'memo_missing' | 'memo_ambiguous' | 'memo_mismatch' | null {

@@ -16,8 +16,10 @@ import { collectingWorld, PRICE, passDays, run, type SubscriptionLife, Subscript
 describe('what a buyer’s wallet does without us', () => {
   const w = collectingWorld();
   let seller: SubscriptionSeller;
+  let soldOnce: { slug: string };
   beforeAll(async () => {
     seller = await SubscriptionSeller.open(w);
+    soldOnce = await w.product(seller.merchant);
   });
   afterAll(endSkips);
 
@@ -153,5 +155,20 @@ describe('what a buyer’s wallet does without us', () => {
     expect(payments.map(({ txSignature }) => txSignature).slice(1)).toEqual([signature]);
     expect(await life.read()).toMatchObject({ status: 'active', paidThrough: paidThrough! + 30 * 86_400_000 });
     expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.renewed']);
+  });
+
+  it('a period that the plan’s owner collected under the memo of an open checkout pays the period, and not the checkout', async () => {
+    const life = await seller.subscribe();
+    const { paidThrough } = await life.read();
+    await skipTime(w.chain, Math.ceil((paidThrough! - Date.now()) / 1000) + 5);
+    const checkout = await w.connect(soldOnce);
+    const signature = await seller.pull(life, { memos: [checkout.memo] });
+    const { status, body } = await w.confirm(checkout.payment_id, signature);
+    expect([status, body.code, body.meta]).toEqual([422, 'payment_mismatch', { reason: 'recipient_mismatch' }]);
+    await skipTime(w.chain, 660);
+    await run(w);
+    await life.settle();
+    expect((await life.payments()).at(-1)?.txSignature).toBe(signature);
+    expect(await life.read()).toMatchObject({ status: 'active', paidThrough: paidThrough! + 30 * 86_400_000 });
   });
 });

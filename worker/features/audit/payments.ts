@@ -5,7 +5,7 @@ import { type Receipt, wholeReceipts } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { StoredPayment } from '#platform/db/archive.ts';
 import type { Finality } from '#solana/finality.ts';
-import { matchPayment, paidOutOf } from '#solana/match.ts';
+import { ANY_TIME, matchPayment, paidOutOf } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import type { RecordedPayment } from './store.ts';
 
@@ -92,7 +92,7 @@ export function chainProblem({ payment, receipt }: Omit<Whole, 'isRead'>, transa
     return amount.base_units === paid.toString() ? null : 'receipt_amount';
   }
   // Whether it came in time was judged when it was confirmed; money accepted afterwards never did.
-  const expected = { ...expectationOf(payment!), notBeforeSeconds: 0, notAfterSeconds: Number.MAX_SAFE_INTEGER };
+  const expected = { ...expectationOf(payment!), ...ANY_TIME };
   const match = matchPayment(transaction, expected);
   if (!match.ok) return `chain_${match.reason}`;
   const { payer, paidUnits, overpaidUnits, feeOwedUnits } = match.payment;

@@ -55,7 +55,7 @@ export async function samplePayments(db: Db, place: string, count: number) {
     isNull(txClaims.droppedAt),
   );
   const page = (from: string, limit: number) => {
-    const near = sql`SELECT rowid FROM ${txClaims} WHERE ${txClaims.txSignature} >= ${from} ORDER BY ${txClaims.txSignature} LIMIT ${CLAIMS_MAX}`;
+    const near = sql`SELECT rowid FROM ${txClaims} WHERE livemode = 1 AND ${txClaims.txSignature} >= ${from} ORDER BY ${txClaims.txSignature} LIMIT ${CLAIMS_MAX}`;
     return db
       .select()
       .from(txClaims)

@@ -92,7 +92,7 @@ export const paymentRoutes = router()
   .openapi(get, async (c) => {
     const { viewer } = c.var;
     const paymentId = c.req.valid('param').payment_id;
-    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
+    const ctx = await enterShard(c, (shard) => hasPayment(shard, paymentId));
     const payment = await getPayment(ctx, paymentId);
     requireViewer(payment, viewer);
     if (!viewer) {
@@ -107,7 +107,7 @@ export const paymentRoutes = router()
   .openapi(confirm, async (c) => {
     const { viewer } = c.var;
     const { payment_id: paymentId, tx_signature: txSignature } = c.req.valid('json');
-    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
+    const ctx = await enterShard(c, (shard) => hasPayment(shard, paymentId));
     const present = (confirmation: Confirmation): Answer => ({
       status: 200,
       body: toConfirmResource(ctx, confirmation, viewer ? 'merchant' : 'buyer'),

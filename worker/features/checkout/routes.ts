@@ -227,7 +227,7 @@ export const checkoutRoutes = router()
   })
   .openapi(solanaPayLabel, async (c) => {
     const paymentId = c.req.valid('param').payment_id;
-    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
+    const ctx = await enterShard(c, (shard) => hasPayment(shard, paymentId));
     const payment = await getPayment(ctx, paymentId);
     return c.json({ label: payment.terms.productName, icon: `${ctx.baseUrl}${ICON_PATH}` }, 200);
   })
@@ -235,7 +235,7 @@ export const checkoutRoutes = router()
     const paymentId = c.req.valid('param').payment_id;
     const { account } = c.req.valid('json');
     requireWallet(account, 'account');
-    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
+    const ctx = await enterShard(c, (shard) => hasPayment(shard, paymentId));
     const known = (await findWithProduct(ctx, paymentId)) ?? raise('not_found');
     const { payment } = known;
     requireOpen(ctx, known);

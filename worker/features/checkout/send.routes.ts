@@ -36,7 +36,7 @@ const send = createRoute({
 export const sendRoutes = router().openapi(send, async (c) => {
   const { viewer } = c.var;
   const paymentId = c.req.valid('param').payment_id;
-  const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
+  const ctx = await enterShard(c, (shard) => hasPayment(shard, paymentId));
   const answer = await answerLeased(
     c,
     () => sendTransaction(ctx, { paymentId, wire: c.req.valid('json').transaction, viewer }),

@@ -139,14 +139,18 @@ export const mendCopy = (ctx: Shard, said: EntitlementSnapshot, readVersion: num
 
 /** Writes down what an object said of itself, and tells it so. */
 export async function projectEntitlement(ctx: Shard, projection: EntitlementProjection): Promise<void> {
-  const { snapshot, events } = projection;
-  await commitProjection(ctx, events, {
-    copy: upsertCopy(ctx, snapshot),
-    describe: (told) => ({
-      subject: { type: 'entitlement', id: told.entitlementId, version: told.version },
-      object: toEntitlementResource(told),
-    }),
-  });
+  const { snapshot } = projection;
+  await commitProjection(
+    ctx,
+    { kind: 'projectEntitlement', projection },
+    {
+      copy: [upsertCopy(ctx, snapshot)],
+      describe: (told) => ({
+        subject: { type: 'entitlement', id: told.entitlementId, version: told.version },
+        object: toEntitlementResource(told),
+      }),
+    },
+  );
   await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) =>
     object.published({ ...projectedOf(projection), requestId: ctx.cause }),
   );

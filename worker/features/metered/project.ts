@@ -9,14 +9,18 @@ import { updateSessionCopy } from './store.ts';
 
 /** Writes down what a session's object said of itself, and tells it so. */
 export async function projectMeteredSession(ctx: Shard, projection: MeteredProjection): Promise<void> {
-  const { snapshot, events } = projection;
-  await commitProjection(ctx, events, {
-    copy: updateSessionCopy(ctx, snapshot),
-    describe: (told) => ({
-      subject: { type: 'metered_session', id: told.sessionId, version: told.version },
-      object: toMeteredResource(ctx, shownOf(told)),
-    }),
-  });
+  const { snapshot } = projection;
+  await commitProjection(
+    ctx,
+    { kind: 'projectMeteredSession', projection },
+    {
+      copy: updateSessionCopy(ctx, snapshot),
+      describe: (told) => ({
+        subject: { type: 'metered_session', id: told.sessionId, version: told.version },
+        object: toMeteredResource(ctx, shownOf(told)),
+      }),
+    },
+  );
   await askSession<void>(ctx, snapshot.sessionId as MeteredSessionId, (object) =>
     object.published({ ...projectedOf(projection), requestId: ctx.cause }),
   );

@@ -9,7 +9,6 @@ import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 export const findMeteredSession = async (db: Db, sessionId: MeteredSessionId): Promise<MeteredSessionRow | null> =>
   (await db.select().from(meteredSessions).where(eq(meteredSessions.id, sessionId)).get()) ?? null;
 
-/** A statement, not an effect. */
 export const insertMeteredSession = (db: Db, session: MeteredSessionRow): Write => db.insert(meteredSessions).values(session);
 
 const countedColumns = (snapshot: MeteredSnapshot) => ({
@@ -50,12 +49,22 @@ const nextLook = ({ endedAt, stage, livemode, usedAt, idleSeconds }: MeteredSnap
 /** Once the chain shows more settled than before, and not when a settlement is only begun. */
 const whenSettled = ({ settled }: MeteredSnapshot, now: number) => sql`CASE WHEN settled <> ${settled} THEN ${now} ELSE settled_at END`;
 
-/** An older copy never overwrites a newer one. */
-export const updateSessionCopy = ({ db, now }: Shard, snapshot: MeteredSnapshot): Write =>
+/**
+ * An older copy never overwrites a newer one. The claim of its address decides whose a channel is, so a session that it was only noted for
+ * loses it.
+ */
+export const updateSessionCopy = ({ db, now }: Shard, snapshot: MeteredSnapshot): Write[] => [
+  ...(snapshot.bound === null ? [] : [db.update(meteredSessions).set(UNBOUND).where(isNotedElsewhere(snapshot, snapshot.bound))]),
   db
     .update(meteredSessions)
     .set({ ...countedColumns(snapshot), nextLookAt: nextLook(snapshot, now), settledAt: whenSettled(snapshot, now) })
-    .where(and(eq(meteredSessions.id, snapshot.sessionId as MeteredSessionId), sql`${meteredSessions.version} < ${snapshot.version}`));
+    .where(and(eq(meteredSessions.id, snapshot.sessionId as MeteredSessionId), sql`${meteredSessions.version} < ${snapshot.version}`)),
+];
+
+const UNBOUND = { channelId: null, payerWallet: null, authorizedSigner: null };
+
+const isNotedElsewhere = ({ livemode, sessionId }: MeteredSnapshot, { channelId }: { channelId: string }) =>
+  sql`livemode = ${livemode} AND channel_id = ${channelId} AND id <> ${sessionId} AND status = 'created'`;
 
 /** The agreed terms of a row, as its object holds them. */
 export const sessionTermsOf = (session: MeteredSessionRow) => ({

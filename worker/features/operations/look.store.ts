@@ -20,7 +20,7 @@ export async function listClaimedSubjects(db: Db, txSignature: string): Promise<
   const claims = await db
     .select({ subjectId: txClaims.subjectId })
     .from(txClaims)
-    .where(and(claimsOfTransaction(txSignature), isPayment));
+    .where(and(sql`livemode IN (0, 1)`, claimsOfTransaction(txSignature), isPayment));
   return claims.map(({ subjectId }) => subjectId);
 }
 

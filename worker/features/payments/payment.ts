@@ -23,7 +23,7 @@ export const hasNoMemo = ({ terms }: Pick<Payment, 'terms'>): boolean => terms.i
 /** What the chain must show for this payment to count. Whether it is on time is decided by its block time, not by our clock. */
 export const expectationOf = (payment: Payment): Expectation => ({
   memo: hasNoMemo(payment) ? null : memoOf(payment),
-  isMetered: payment.terms.isMetered === true,
+  owedBy: payment.terms.isMetered ? 'channel' : payment.terms.authorizationId === undefined ? undefined : 'plan',
   mint: payment.mint,
   destination: payment.recipientAta,
   priceUnits: payment.priceAmount,

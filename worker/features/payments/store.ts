@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
+import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { storyIdOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
@@ -18,14 +19,14 @@ import { findEnded, listEnded } from './watch/ended-sessions.store.ts';
  */
 export const findPayment = async (ctx: Shard, paymentId: PaymentId): Promise<Payment | undefined> =>
   (await ctx.db.select().from(payments).where(eq(payments.id, paymentId)).get()) ??
-  (await findEnded(ctx.db, paymentId)) ??
+  (await findEnded(ctx, paymentId)) ??
   findArchived(ctx, eq(archivedPayments.id, paymentId));
 
 /** True where this database has it: as a row, a stub or in the index of the archive. */
-export const hasPayment = async (db: Db, paymentId: PaymentId) =>
-  (await db.select({ id: payments.id }).from(payments).where(eq(payments.id, paymentId)).get()) ??
-  (await findEnded(db, paymentId)) ??
-  db.select({ id: archivedPayments.id }).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
+export const hasPayment = async (shard: Shard, paymentId: PaymentId) =>
+  (await shard.db.select({ id: payments.id }).from(payments).where(eq(payments.id, paymentId)).get()) ??
+  (await findEnded(shard, paymentId)) ??
+  shard.db.select({ id: archivedPayments.id }).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
 
 export async function getPayment(ctx: Shard, paymentId: PaymentId): Promise<Payment> {
   return (await findPayment(ctx, paymentId)) ?? raise('not_found');
@@ -58,17 +59,17 @@ export async function listWhereverKept(ctx: Shard, paymentIds: PaymentId[]): Pro
       .where(sql`${archivedPayments.id} IN (SELECT ${storyIdOf(sql`value`)} FROM ${among})`),
   ]);
   const isFound = new Set<string>([...rows, ...archived].map(({ id }) => id));
-  const ended = await listEnded(ctx.db, { paymentIds: paymentIds.filter((id) => !isFound.has(id)) });
+  const ended = await listEnded(ctx, { paymentIds: paymentIds.filter((id) => !isFound.has(id)) });
   return [...rows, ...ended, ...(await wholePayments(ctx, archived))];
 }
 
-/** The session that owns the nonce of a memo, of any merchant. */
+/** The session that owns the nonce of a memo that this chain shows. */
 export const findSession = async (ctx: Shard, nonce: string): Promise<Payment | undefined> =>
   (await ctx.db
     .select()
     .from(payments)
-    .where(and(eq(payments.nonce, nonce), sql`recovers_payment_id IS NULL AND reference <> ''`))
-    .get()) ?? findArchived(ctx, eq(archivedPayments.nonce, nonce));
+    .where(and(rowsOnChain(ctx, payments), eq(payments.nonce, nonce), sql`recovers_payment_id IS NULL AND reference <> ''`))
+    .get()) ?? findArchived(ctx, and(rowsOnChain(ctx, archivedPayments), eq(archivedPayments.nonce, nonce))!);
 
 export const insertPayment = (db: Db, payment: Payment): Write => db.insert(payments).values(payment);
 

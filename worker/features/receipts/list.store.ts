@@ -1,4 +1,4 @@
-import { and, gte, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type ProductId, planProductIdOf } from '#core/ids.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
@@ -119,7 +119,7 @@ async function placesOf(owner: Owner, filter: ReceiptFilter): Promise<[PlacesAft
       inDirection === ofPlans ? sql`+${ofPlans(table)}` : inDirection(table),
     )!;
   const words = byWords(owner, q, checked);
-  const named = beginsWith(q);
+  const named = beginsWith(q, owner);
   return named ? [byTime((table) => sql`${named(table)} AND ${checked(table)}`), words] : [words];
 }
 
@@ -151,14 +151,14 @@ const byWords =
 const SIGNATURE_START = /^[1-9A-HJ-NP-Za-km-z]{12,}$/;
 
 /** What `q` may be the beginning of; null where it is too short to be, or cannot be. */
-function beginsWith(q: string): ((table: Table) => SQL) | null {
+function beginsWith(q: string, { livemode }: Tenant): ((table: Table) => SQL) | null {
   const start = q.toLowerCase();
   // Up to its version a UUIDv7 is a millisecond.
   const [lowest, highest] = ['0', 'f'].map((digit) => start + NO_ID.slice(start.length).replaceAll('0', digit)) as [string, string];
   if (ID_START.test(start) && IS_ID.test(lowest))
     return (table) => sql`${table.id} BETWEEN ${sql.param(lowest, table.id)} AND ${sql.param(highest, table.id)}`;
   if (!SIGNATURE_START.test(q)) return null;
-  const claimed = and(gte(txClaims.txSignature, q), lt(txClaims.txSignature, `${q}~`));
+  const claimed = and(eq(txClaims.livemode, livemode), gte(txClaims.txSignature, q), lt(txClaims.txSignature, `${q}~`));
   return (table) => {
     const paymentId = table === receipts ? sql`${txClaims.subjectId}` : storyIdOf(sql`${txClaims.subjectId}`);
     return sql`${table.paymentId} IN (SELECT ${paymentId} FROM ${txClaims} WHERE ${claimed})`;

@@ -130,8 +130,7 @@ export async function signTransaction(
 }
 
 /** Whether this merchant prepared it as a refund in the sandbox. */
-async function isOwnRefund({ db, merchantId }: Scope, transaction: string): Promise<boolean> {
+async function isOwnRefund(scope: Scope, transaction: string): Promise<boolean> {
   const nonce = refundNonceOf({ memos: memosOf(base64.decode(transaction)) });
-  const refund = nonce === null ? undefined : await findRefundByNonce(db, nonce);
-  return refund?.merchantId === merchantId && !refund.livemode;
+  return nonce !== null && (await findRefundByNonce(scope, nonce)) !== undefined;
 }

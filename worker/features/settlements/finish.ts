@@ -10,21 +10,20 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
-import { matchPayment } from '#solana/match.ts';
+import { ANY_TIME, type Expectation, matchPayment } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import { noteFailedFee } from './fee-budget.ts';
 import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
 
 export { findTold, giveSuccess, TOLD_UNKNOWN, takeSuccess } from './success.store.ts';
 
-/**
- * What became of a settlement. `pending`: it may land yet, and the service keeps looking by itself. A receipt belongs to what
- * the service sold or was paid for itself; what a merchant sold with us as facilitator has none.
- */
+/** Outcome of a settlement, `pending` while it may land yet. What a merchant sold with us as facilitator has no receipt. */
 export type SettlementOutcome =
   | { status: 'settled'; receiptId: ReceiptId | null }
   | { status: 'failed'; reason: string }
   | { status: 'pending' };
+
+const OWED_BY: Partial<Record<Settlement['purpose'], Expectation['owedBy']>> = { metered: 'channel', subscription: 'plan' };
 
 /** The chain has spoken. What it shows is judged once more, as any payment is: we co-signed bytes, the chain moved money. */
 export async function finishSettlement(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
@@ -35,9 +34,8 @@ export async function finishSettlement(ctx: Shard, settlement: Settlement, trans
     destination: settlement.recipientAta,
     priceUnits: settlement.amount,
     fee: null,
-    isMetered: settlement.purpose === 'metered',
-    notBeforeSeconds: 0,
-    notAfterSeconds: Number.MAX_SAFE_INTEGER,
+    owedBy: OWED_BY[settlement.purpose],
+    ...ANY_TIME,
   });
   // Anyone may distribute a channel, so that ours pays out more or less than it was built for: what arrived is what is written down.
   if (settlement.purpose === 'metered' && 'payment' in match && (match.ok || match.reason === 'underpaid'))

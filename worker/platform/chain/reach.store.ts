@@ -1,5 +1,6 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import type { Shard } from '#platform/context.ts';
+import { type MerchantTable, rowsOf } from '#platform/db/page.ts';
 
 /** Text of an SQL condition that the partial indexes of live rows have word for word. */
 const LIVE = 'livemode = 1';
@@ -29,6 +30,13 @@ export function inReach({ sandbox }: Pick<Shard, 'sandbox'>, customerRef = 'cust
         sql`${named} >= ${`${sessionId}:`} AND ${named} < ${`${sessionId};`}`;
   return sql`${of(SANDBOX)} AND ${of('merchant_id')} = ${sandbox.merchantId} AND ${isOfClock}`;
 }
+
+/**
+ * Rows that a name seen on the chain can mean: a memo, a signature or an address. A stranger can repeat such a name on another chain, so
+ * a live row is found from the real chain alone, and a sandbox row from its merchant's own.
+ */
+export const rowsOnChain = ({ sandbox }: Pick<Shard, 'sandbox'>, table: MerchantTable): SQL =>
+  sandbox === null ? eq(table.livemode, true) : rowsOf(table, { merchantId: sandbox.merchantId, livemode: false });
 
 /** The same for rows that belong to a payment, whose id is in `column`. */
 export function isOfPaymentInReach(ctx: Pick<Shard, 'sandbox'>, column: string): SQL {

@@ -100,6 +100,13 @@ export const instructionsOf = ({ accountKeys: keys, instructions }: SignedTransa
     data: base58.decode(data),
   }));
 
+/** True where the authority of each transfer is among the signers, as the programs that move the money demand. */
+export const hasAuthorities = ({ message, signers }: SignedTransaction): boolean =>
+  instructionsOf(message).every((instruction) => {
+    const transfer = parseTokenTransfer(instruction) ?? parseLamportTransfer(instruction);
+    return transfer === null || signers.includes(transfer.authority);
+  });
+
 /** The memos of a transaction, signed or not; none of what is no transaction. */
 export function memosOf(wire: Uint8Array): string[] {
   const decoded = decodeSigned(wire);

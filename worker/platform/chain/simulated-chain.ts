@@ -13,7 +13,15 @@ import { parseTransaction } from '#solana/transaction.ts';
 import { SimulatedLedger } from './accounts/ledger.ts';
 import { changesAccounts } from './accounts/run.ts';
 import { findTransactions, insertTransaction, isSent, listAbout, markSent, type SandboxPlace } from './simulated.store.ts';
-import { blockhashAt, decodeSigned, landedTransaction, type SignedTransaction, slotAt, slotOfBlockhash } from './simulated-blocks.ts';
+import {
+  blockhashAt,
+  decodeSigned,
+  hasAuthorities,
+  landedTransaction,
+  type SignedTransaction,
+  slotAt,
+  slotOfBlockhash,
+} from './simulated-blocks.ts';
 
 /** Blocks for which a blockhash can be used, and after which a block is final, as on the real clusters. */
 const BLOCKHASH_LIFE = 150;
@@ -193,6 +201,7 @@ export class SimulatedChain implements Chain {
   #problemOf(signed: SignedTransaction | null, isVouched = false): string | null {
     if (signed === null) return 'failed to deserialize transaction';
     if (!signed.isSigned && !isVouched) return 'Transaction signature verification failure';
+    if (!hasAuthorities(signed)) return 'Error processing Instruction: MissingRequiredSignature';
     const slot = slotOfBlockhash(this.#at, signed.blockhash);
     const age = slot === null ? Number.NaN : slotAt(this.#at.now) - slot;
     return age >= 0 && age <= BLOCKHASH_LIFE ? null : 'Blockhash not found';

@@ -2,7 +2,8 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { newEventId } from '#core/ids.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
+import type { Ctx, Job, Shard } from '#platform/context.ts';
+import { parkJob } from '#platform/queues/parked-messages.store.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { events as eventsTable } from './tables/events.ts';
@@ -61,22 +62,37 @@ export function announceEvents(ctx: Shard, eventIds: string[]): void {
     ctx.defer(sendJob(ctx, { kind: 'fanOut', eventIds: eventIds.slice(from, from + ANNOUNCED_MAX) }));
 }
 
+/** A job that carries what an object says of itself. */
+interface ProjectionJob<S> {
+  kind: Job['kind'];
+  projection: { snapshot: S; events: readonly { type: NewEvent['type']; snapshot: S; requestId?: string | undefined }[] };
+}
+
 /**
- * Writes down what an object said of itself: each of its events once, and its `copy`, which must leave a newer one alone. Harmless doubled
- * or late: an object sends the same again until it hears that this is done.
+ * Stores what an object said of itself: each of its events once, and its `copy`, which must leave a newer one alone. Harmless doubled
+ * or late: an object sends the same again until it hears that this is done. A copy that a constraint refuses would be refused for ever, so
+ * it is parked for the operator, once for each object, and the events pass without it.
  */
 export async function commitProjection<S extends Pick<NewEvent, 'merchantId' | 'livemode'> & { productId: string }>(
   ctx: Shard,
-  told: readonly { type: NewEvent['type']; snapshot: S; requestId?: string | undefined }[],
-  { copy, describe }: { copy: Write; describe(snapshot: S): Pick<NewEvent, 'subject' | 'object'> },
+  job: ProjectionJob<S>,
+  { copy, describe }: { copy: Write[]; describe(snapshot: S): Pick<NewEvent, 'subject' | 'object'> },
 ): Promise<void> {
-  const rows = told.map(({ type, snapshot, requestId = ctx.cause }) => {
+  const { snapshot, events } = job.projection;
+  const rows = events.map(({ type, snapshot, requestId = ctx.cause }) => {
     const { merchantId, livemode, productId } = snapshot;
     return { ...eventRow(ctx, { merchantId, livemode, productId, type, ...describe(snapshot) }), requestId };
   });
   // The same event may come twice: UNIQUE(subject, version) keeps the first.
   const once = rows.map((row) => ctx.db.insert(eventsTable).values(row).onConflictDoNothing());
-  await commit(ctx, { events: [], writes: [...once, copy], result: undefined });
+  try {
+    await commit(ctx, { events: [], writes: [...once, ...copy], result: undefined });
+  } catch (error) {
+    if (!isConstraint(error)) throw error;
+    ctx.note(`copy refused: ${storyOf(error)}`);
+    await commit(ctx, { events: [], writes: once, result: undefined });
+    await parkJob(ctx, `refused_${describe(snapshot).subject.id}`, job);
+  }
   announceEvents(
     ctx,
     rows.map(({ id }) => id),

@@ -21,7 +21,7 @@ export function pageRequest(query: { page: number; per_page: number }): PageRequ
   return { page: query.page, perPage: query.per_page, offset };
 }
 
-type MerchantTable = SQLiteTable & { merchantId: SQLiteColumn; livemode: SQLiteColumn };
+export type MerchantTable = SQLiteTable & { merchantId: SQLiteColumn; livemode: SQLiteColumn };
 
 /** The rows of a merchant in one mode, narrowed by those values that are given. */
 export const rowsOf = (table: MerchantTable, { merchantId, livemode }: Tenant, narrowed: [SQLiteColumn, unknown][] = []): SQL =>

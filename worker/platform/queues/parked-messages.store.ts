@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
 import { DAY } from '#core/time.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import { addressOf, type Db, type Job, type Shard } from '#platform/context.ts';
 import { type ParkedMessage, parkedMessages } from '#platform/db/tables/operations.ts';
 
 /** For a person to look at, and for a release that knows what to do with it. */
@@ -15,6 +15,19 @@ export const parkMessages = (db: Db, messages: ParkedMessage[]): Promise<unknown
         FROM json_each(${JSON.stringify(messages)}) WHERE true`,
     )
     .onConflictDoNothing();
+
+/** Parks a job that no repetition can serve, where dead letters wait for the operator, who is alarmed. Once for each `id`. */
+export const parkJob = (ctx: Shard, id: string, job: { kind: Job['kind'] }): Promise<unknown> =>
+  parkMessages(ctx.databases[0].db, [
+    {
+      id,
+      queue: ctx.sandbox === null ? 'svc-jobs-dead' : 'svc-sandbox-dead',
+      kind: job.kind,
+      body: { ...job, ...addressOf(ctx) },
+      reason: 'failed',
+      parkedAt: ctx.wallNow,
+    },
+  ]);
 
 /** Jobs of these kinds that a release which did not know them left here, oldest first. */
 export const listParked = (db: Db, kinds: string[], limit: number): Promise<ParkedMessage[]> =>

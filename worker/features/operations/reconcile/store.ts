@@ -24,24 +24,37 @@ export const listCopiesAfter = (db: Db, after: EntitlementId, limit: number) =>
     .orderBy(asc(entitlements.id))
     .limit(limit);
 
-/** Of these transactions, those that the database knows: because they paid something, are looked for, or name what they pay by their memo. */
+/** Of these live transactions, those that the database knows: because they paid something, are looked for, or name what they pay by their memo. */
 export async function listKnown(db: Db, listed: { signature: string; nonce: string | null }[]): Promise<Set<string>> {
   const rows = await db.all<{
     signature: string;
   }>(sql`SELECT j.value ->> 'signature' AS signature FROM json_each(${JSON.stringify(listed)}) j
-    WHERE EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature')
-      OR EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')
-      OR EXISTS (SELECT 1 FROM payments p WHERE p.nonce = j.value ->> 'nonce')
-      OR EXISTS (SELECT 1 FROM ended_sessions e WHERE e.nonce = j.value ->> 'nonce')
-      OR EXISTS (SELECT 1 FROM archived_payments a WHERE a.nonce = j.value ->> 'nonce')
-      OR EXISTS (SELECT 1 FROM refunds r WHERE r.nonce = j.value ->> 'nonce')`);
+    WHERE EXISTS (SELECT 1 FROM tx_claims c WHERE c.livemode = 1 AND c.tx_signature = j.value ->> 'signature')
+      OR EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.livemode = 1 AND u.tx_signature = j.value ->> 'signature')
+      OR EXISTS (SELECT 1 FROM payments p WHERE p.livemode = 1 AND p.nonce = j.value ->> 'nonce')
+      OR EXISTS (SELECT 1 FROM ended_sessions e WHERE e.livemode = 1 AND e.nonce = j.value ->> 'nonce')
+      OR EXISTS (SELECT 1 FROM archived_payments a WHERE a.livemode = 1 AND a.nonce = j.value ->> 'nonce')
+      OR EXISTS (SELECT 1 FROM refunds r WHERE r.livemode = 1 AND r.nonce = j.value ->> 'nonce')`);
   return new Set(rows.map(({ signature }) => signature));
 }
 
-/** The session of a channel; undefined where no session names it. */
+/** The live session of a channel; undefined where none names it. */
 export const findChannel = async (db: Db, channelId: string): Promise<MeteredSessionId | undefined> =>
-  (await db.select({ id: meteredSessions.id }).from(meteredSessions).where(eq(meteredSessions.channelId, channelId)).get())?.id;
+  (
+    await db
+      .select({ id: meteredSessions.id })
+      .from(meteredSessions)
+      .where(and(eq(meteredSessions.livemode, true), eq(meteredSessions.channelId, channelId)))
+      .get()
+  )?.id;
 
 /** An account that is paid at this wallet; undefined where no product names it. */
 export const findPaidAt = async (db: Db, wallet: string): Promise<AccountId | undefined> =>
-  (await db.select({ merchantId: products.merchantId }).from(products).where(eq(products.payoutWallet, wallet)).limit(1).get())?.merchantId;
+  (
+    await db
+      .select({ merchantId: products.merchantId })
+      .from(products)
+      .where(and(eq(products.livemode, true), eq(products.payoutWallet, wallet)))
+      .limit(1)
+      .get()
+  )?.merchantId;

@@ -10,6 +10,7 @@ import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transactio
 import { planSubmit, requireViewer } from '../payment.ts';
 import { grantAccess } from '../purchase.ts';
 import { noteRefund } from '../refunds/seen.ts';
+import { findRefundByNonce } from '../refunds/store.ts';
 import { missingIdentity } from '../required-identity.ts';
 import { findPayment, findSession, getPayment } from '../store.ts';
 import { rememberFound, rememberNamed } from '../watch/candidates.ts';
@@ -59,8 +60,11 @@ export async function confirmPayment(shard: Shard, input: ConfirmPayment): Promi
 export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'settled' | 'later' | 'unavailable' | 'nothing'> {
   const sighting = await ctx.chain.findTransaction(txSignature);
   if (sighting.kind !== 'found') return sighting.kind === 'unavailable' ? 'unavailable' : 'later';
-  if (refundNonceOf(sighting.transaction) !== null) {
-    await noteRefund(ctx, sighting.transaction);
+  const refundNonce = refundNonceOf(sighting.transaction);
+  if (refundNonce !== null) {
+    const refund = await findRefundByNonce(ctx, refundNonce);
+    if (!refund) return 'nothing';
+    await noteRefund(ctx, sighting.transaction, refund);
     return 'settled';
   }
   const payment = await findNamedSession(ctx, sighting.transaction);
@@ -77,9 +81,7 @@ export async function findNamedSession(ctx: Shard, { memos }: ChainTransaction):
   const nonce = memo.slice('svc:'.length);
   const open = await findSession(ctx, nonce);
   const isMissing = open === undefined && (await restoreEnded(ctx, { nonces: [nonce] })) > 0;
-  const session = isMissing ? await findSession(ctx, nonce) : open;
-  // A memo that was seen on one chain says nothing of a session on the other.
-  return session && session.livemode !== (ctx.sandbox === null) ? 'none' : (session ?? null);
+  return (isMissing ? await findSession(ctx, nonce) : open) ?? null;
 }
 
 /** The confirmation of a transaction already looked up: who may have paid is known before anything is read, so one read is enough. */

@@ -46,7 +46,7 @@ type Table = typeof payments | typeof archivedPayments;
 const ofTransaction = (table: Table, txSignature: string, livemode: boolean): SQL => {
   const claimed = sql`SELECT subject_id FROM tx_claims WHERE tx_signature = ${txSignature} AND livemode = ${livemode ? 1 : 0}`;
   if (table === archivedPayments) return sql`${table.id} IN (SELECT ${storyIdOf(sql`subject_id`)} FROM (${claimed}))`;
-  const unconfirmed = sql`SELECT id FROM payments WHERE tx_signature = ${txSignature} AND status <> 'CONFIRMED' AND tx_signature IS NOT NULL`;
+  const unconfirmed = sql`SELECT id FROM payments WHERE livemode = ${livemode ? 1 : 0} AND tx_signature = ${txSignature} AND status <> 'CONFIRMED' AND tx_signature IS NOT NULL`;
   return sql`${table.id} IN (${claimed} UNION ALL ${unconfirmed})`;
 };
 

@@ -46,19 +46,20 @@ const isNoted = ({ refunds }: Payment, txSignature: string): boolean =>
   (refunds ?? []).some((refund) => refund.txSignature === txSignature);
 
 /**
- * Notes what the chain shows of a refund: payment, claim and refund in one batch, and what was to be taken back with it. Noted once,
- * whichever caller or sweep brings the transaction. 409 where the refund was paid by another one, 422 payment_mismatch.
+ * Notes what the chain shows of a refund of this payment: payment, claim and refund in one batch, and what was to be taken back with it.
+ * Noted once, whichever caller or sweep brings the transaction. 409 where the refund was paid by another one, 422 payment_mismatch, also
+ * where the transaction names the refund of another payment, or one on another chain.
  */
 export async function noteRefund(
   ctx: Shard,
   transaction: ChainTransaction,
-  { paymentId, keep = keepNothing }: { paymentId?: PaymentId; keep?: Keep<Payment> } = {},
+  { paymentId, keep = keepNothing }: { paymentId: PaymentId; keep?: Keep<Payment> },
 ): Promise<Payment> {
   const nonce = refundNonceOf(transaction);
   if (nonce === null) throw mismatch('memo_missing');
-  return transact(ctx, { reload: async () => ({ refund: await findRefundByNonce(ctx.db, nonce) }) }, async ({ refund }) => {
-    if (!refund || (paymentId !== undefined && refund.paymentId !== paymentId)) throw mismatch('memo_mismatch');
-    const payment = await getPayment(ctx, refund.paymentId);
+  return transact(ctx, { reload: async () => ({ refund: await findRefundByNonce(ctx, nonce) }) }, async ({ refund }) => {
+    if (refund?.paymentId !== paymentId) throw mismatch('memo_mismatch');
+    const payment = await getPayment(ctx, paymentId);
     if (isNoted(payment, transaction.signature)) return unchangedKept(payment, keep);
     if (refund.seenAt !== null)
       throw new ApiError('payment_transaction_conflict', { detail: 'This refund was paid by another transaction.' });

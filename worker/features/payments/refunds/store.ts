@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNotNull, isNull, lte, sql } from 'drizzle-orm';
 import type { PaymentId, RefundId } from '#core/ids.ts';
+import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, settlementOf } from '#platform/db/archive.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -8,8 +9,13 @@ import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments, type RefundRow, refunds } from '#platform/db/tables/payments.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 
-/** By the nonce of its memo, of any merchant. */
-export const findRefundByNonce = (db: Db, nonce: string) => db.select().from(refunds).where(eq(refunds.nonce, nonce)).get();
+/** By the nonce of the memo that this chain shows. */
+export const findRefundByNonce = (ctx: Shard, nonce: string) =>
+  ctx.db
+    .select()
+    .from(refunds)
+    .where(and(eq(refunds.nonce, nonce), rowsOnChain(ctx, refunds)))
+    .get();
 
 export const findRefund = (db: Db, refundId: RefundId) => db.select().from(refunds).where(eq(refunds.id, refundId)).get();
 

@@ -1,10 +1,13 @@
 import { and, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
-import { isOfPaymentInReach } from '#platform/chain/reach.store.ts';
+import { isOfPaymentInReach, rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { uuidOf } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Candidate, paymentCandidates } from '#platform/db/tables/candidates.ts';
+import { payments, refunds } from '#platform/db/tables/payments.ts';
 
 /** Places for signatures that callers named, of one payment. What the service sent or found takes a place too, but never waits for one. */
 const CANDIDATES_MAX = 5;
@@ -154,6 +157,8 @@ export const deleteJudged = (db: Db, forgetBefore: number, limit: number) =>
       sql`rowid IN (SELECT rowid FROM payment_candidates WHERE origin = 'judged' AND livemode = 1 AND next_check_at <= ${forgetBefore} LIMIT ${limit})`,
     );
 
+const [P, A, R] = [alias(payments, 'p'), alias(archivedPayments, 'a'), alias(refunds, 'r')];
+
 /**
  * Transactions the chain showed us become candidates of the payments of its mode whose session or refund their memos name, unless
  * they already paid or were recorded in their mode, or were judged lately. One that is looked for by now keeps the time it was sent.
@@ -167,12 +172,12 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
         FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, ${uuidOf(sql`a.id`)}, r.payment_id) AS id,
             coalesce(p.livemode, a.livemode, r.livemode) AS livemode
           FROM json_each(${JSON.stringify(found)}) j
-          LEFT JOIN payments p ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
-          LEFT JOIN archived_payments a ON a.nonce = CASE WHEN p.id IS NULL THEN j.value ->> 'nonce' END
-          LEFT JOIN refunds r ON r.nonce = j.value ->> 'nonce') f
-        WHERE f.id IS NOT NULL AND f.livemode = ${ctx.sandbox === null ? 1 : 0}
+          LEFT JOIN payments p ON ${rowsOnChain(ctx, P)} AND p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
+          LEFT JOIN archived_payments a ON ${rowsOnChain(ctx, A)} AND a.nonce = CASE WHEN p.id IS NULL THEN j.value ->> 'nonce' END
+          LEFT JOIN refunds r ON ${rowsOnChain(ctx, R)} AND r.nonce = j.value ->> 'nonce') f
+        WHERE f.id IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = f.signature AND c.livemode = f.livemode)
-          AND NOT EXISTS (SELECT 1 FROM payment_candidates k WHERE k.payment_id = ${OF_NO_PAYMENT} AND k.tx_signature = f.signature)
+          AND NOT EXISTS (SELECT 1 FROM payment_candidates k WHERE k.payment_id = ${OF_NO_PAYMENT} AND k.tx_signature = f.signature AND k.livemode = f.livemode)
           AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = f.signature AND u.livemode = f.livemode)`,
     )
     .onConflictDoUpdate({

@@ -1,6 +1,7 @@
-import { eq, lte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
+import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { endedSessions } from '#platform/db/tables/checkout.ts';
 import { events } from '#platform/db/tables/events.ts';
@@ -11,25 +12,25 @@ import { BLANK } from '../new-payment.store.ts';
 
 type Payment = typeof payments.$inferSelect;
 
-/** Which ended sessions: one by its id, or several, or those whose memos were seen. */
+/** Which ended sessions: one by its id, or several, or those whose memos this chain shows. */
 export type Which = { paymentId: PaymentId } | { paymentIds: PaymentId[] } | { nonces: string[] };
 
 const among = (column: SQLiteColumn, values: string[]): SQL => sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
-const isWhich = (which: Which): SQL =>
+const isWhich = (ctx: Shard, which: Which): SQL =>
   'paymentId' in which
     ? eq(endedSessions.id, which.paymentId)
     : 'nonces' in which
-      ? among(endedSessions.nonce, which.nonces)
+      ? and(rowsOnChain(ctx, endedSessions), among(endedSessions.nonce, which.nonces))!
       : among(endedSessions.id, which.paymentIds);
 
 /** Ended sessions as the failed payments they are. What they were to bring is what their products bring by now; where they were paid is left out. */
-export async function listEnded(db: Db, which: Which): Promise<Payment[]> {
-  const found = await db
+export async function listEnded(ctx: Shard, which: Which): Promise<Payment[]> {
+  const found = await ctx.db
     .select({ ended: endedSessions, product: products })
     .from(endedSessions)
     .innerJoin(products, eq(products.id, endedSessions.productId))
-    .where(isWhich(which));
+    .where(isWhich(ctx, which));
   return found.map(({ ended, product: { slug, name: productName, accessPeriodDays, usageUnits, successUrl } }) => ({
     ...BLANK,
     ...ended,
@@ -42,7 +43,7 @@ export async function listEnded(db: Db, which: Which): Promise<Payment[]> {
   }));
 }
 
-export const findEnded = async (db: Db, paymentId: PaymentId): Promise<Payment | undefined> => (await listEnded(db, { paymentId }))[0];
+export const findEnded = async (ctx: Shard, paymentId: PaymentId): Promise<Payment | undefined> => (await listEnded(ctx, { paymentId }))[0];
 
 /** Makes ended sessions payments again, each in one batch with the end of what was kept of it. Harmless twice. */
 export async function restoreRow({ db }: Shard, payment: Payment): Promise<void> {

@@ -25,7 +25,7 @@ export const sweepEndedSessions = (ctx: Shard): Promise<Swept> => {
  */
 export async function restoreEnded(ctx: Shard, which: Which): Promise<number> {
   if ('nonces' in which && which.nonces.length === 0) return 0;
-  const ended = await listEnded(ctx.db, which);
+  const ended = await listEnded(ctx, which);
   for (const payment of ended) {
     const mint = mintOf(ctx.config.network, payment.asset);
     await restoreRow(ctx, { ...payment, mint, recipientAta: await accountOf(payment.recipientWallet, mint) });

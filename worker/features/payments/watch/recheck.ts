@@ -128,7 +128,7 @@ async function applyLook(ctx: Shard, { candidate, sighting }: CandidateLook, { i
 async function confirmCandidate(ctx: Shard, { paymentId, txSignature }: Candidate, sighting: Sighting): Promise<boolean> {
   try {
     if (sighting.kind === 'found' && refundNonceOf(sighting.transaction) !== null) {
-      await noteRefund(ctx, sighting.transaction);
+      await noteRefund(ctx, sighting.transaction, { paymentId });
       return true;
     }
     const { payment } = await confirmFound(ctx, { paymentId, txSignature, viewer: null }, sighting);
@@ -151,7 +151,8 @@ const isTooOld = (ctx: Ctx, { origin, createdAt }: Candidate, { kind }: Sighting
 const JUDGED_MS = 15 * MINUTE;
 
 const forgetCandidate = (ctx: Shard, candidate: Candidate): Promise<void> => {
-  const { paymentId, txSignature, origin } = candidate;
-  const writes = origin === 'found' ? markJudged(ctx, candidate, ctx.now + JUDGED_MS) : [dropCandidate(ctx.db, paymentId, txSignature)];
+  const { paymentId, txSignature, origin, livemode } = candidate;
+  const isListedAgain = origin === 'found' && livemode;
+  const writes = isListedAgain ? markJudged(ctx, candidate, ctx.now + JUDGED_MS) : [dropCandidate(ctx.db, paymentId, txSignature)];
   return commit(ctx, { events: [], writes, result: undefined });
 };

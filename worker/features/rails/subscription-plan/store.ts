@@ -21,4 +21,4 @@ export const savePlan = (db: Db, plan: SubscriptionPlanRow): Write =>
   db
     .insert(subscriptionPlans)
     .values(plan)
-    .onConflictDoUpdate({ target: subscriptionPlans.planAddress, set: { publishedAt: plan.publishedAt } });
+    .onConflictDoUpdate({ target: [subscriptionPlans.livemode, subscriptionPlans.planAddress], set: { publishedAt: plan.publishedAt } });

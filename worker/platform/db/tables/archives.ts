@@ -98,7 +98,7 @@ export const archivedPayments = sqliteTable(
     ...placeColumns(),
   },
   (table) => [
-    uniqueIndex('archived_payments_by_nonce').on(table.nonce).where(sql`nonce IS NOT NULL`),
+    uniqueIndex('archived_payments_by_nonce').on(table.livemode, table.nonce).where(sql`nonce IS NOT NULL`),
     index('archived_payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('archived_payments_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
     index('archived_payments_by_payer').on(table.merchantId, table.livemode, table.payerWallet, table.createdAt),

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, HandoffId, IdentitySessionId, PaymentId, PaymentSessionId, ProductId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
 import type { IdentityProvider, PaymentFailure } from '#rules/payment-terms.ts';
@@ -88,25 +88,29 @@ export const openSessions = sqliteTable('open_sessions', {
  * What is kept of an unpaid checkout, a month after its end: enough to say that it failed, to know its memo on the chain, and
  * to take money that comes for it after all. The rest is the product's by then.
  */
-export const endedSessions = sqliteTable('ended_sessions', {
-  id: text('id').$type<PaymentId>().primaryKey(),
-  merchantId: text('merchant_id').$type<AccountId>().notNull(),
-  livemode: flag('livemode').notNull(),
-  productId: text('product_id').$type<ProductId>().notNull(),
-  /** null, which takes no room: session_expired. Money that comes for one that was replaced is never accepted by the service itself. */
-  failureCode: text('failure_code').$type<PaymentFailure>(),
-  nonce: text('nonce').notNull().unique(),
-  reference: text('reference').notNull(),
-  asset: text('asset').$type<Asset>().notNull(),
-  priceAmount: amount('price_amount').notNull(),
-  recipientWallet: text('recipient_wallet').notNull(),
-  customerRef: text('customer_ref'),
-  expiresAt: instant('expires_at').notNull(),
-  lateGraceSeconds: integer('late_grace_seconds').notNull(),
-  createdAt: instant('created_at').notNull(),
-  updatedAt: instant('updated_at').notNull(),
-  version: integer('version').notNull(),
-});
+export const endedSessions = sqliteTable(
+  'ended_sessions',
+  {
+    id: text('id').$type<PaymentId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    /** null, which takes no room: session_expired. Money that comes for one that was replaced is never accepted by the service itself. */
+    failureCode: text('failure_code').$type<PaymentFailure>(),
+    nonce: text('nonce').notNull(),
+    reference: text('reference').notNull(),
+    asset: text('asset').$type<Asset>().notNull(),
+    priceAmount: amount('price_amount').notNull(),
+    recipientWallet: text('recipient_wallet').notNull(),
+    customerRef: text('customer_ref'),
+    expiresAt: instant('expires_at').notNull(),
+    lateGraceSeconds: integer('late_grace_seconds').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [uniqueIndex('ended_sessions_by_nonce').on(table.livemode, table.nonce).where(sql`nonce IS NOT NULL`)],
+);
 
 export type PaymentSession = typeof paymentSessions.$inferSelect;
 

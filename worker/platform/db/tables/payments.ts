@@ -78,7 +78,7 @@ export const payments = sqliteTable(
     oneOf('payments_status', 'status', PAYMENT.states),
     index('payments_unpaid').on(table.expiresAt).where(sql`status = 'FAILED' AND is_kept = 0`),
     // Only sessions own a nonce: recovered money carries the memo of another, and one challenge of x402 may be paid twice.
-    uniqueIndex('payments_by_nonce').on(table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
+    uniqueIndex('payments_by_nonce').on(table.livemode, table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
     index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('payments_by_status').on(table.merchantId, table.livemode, table.status, table.createdAt),
     index('payments_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
@@ -126,7 +126,7 @@ export const unmatchedPayments = sqliteTable(
   (table) => [
     oneOf('unmatched_payments_status', 'status', UNMATCHED.states),
     // A transaction is recorded once in each mode: what a sandbox shows is no transaction of the real chain.
-    uniqueIndex('unmatched_by_signature').on(table.txSignature, table.livemode),
+    uniqueIndex('unmatched_by_signature').on(table.livemode, table.txSignature).where(sql`tx_signature IS NOT NULL`),
     index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
     index('sandbox_unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
     // Of a payment the largest first: only those are shown.
@@ -147,7 +147,7 @@ export const refunds = sqliteTable(
   {
     id: text('id').$type<RefundId>().primaryKey(),
     /** Of its memo, `svc-refund:<nonce>`. */
-    nonce: text('nonce').notNull().unique(),
+    nonce: text('nonce').notNull(),
     paymentId: text('payment_id').$type<PaymentId>().notNull(),
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
@@ -168,6 +168,7 @@ export const refunds = sqliteTable(
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
+    uniqueIndex('refunds_by_nonce').on(table.livemode, table.nonce).where(sql`nonce IS NOT NULL`),
     index('refunds_of_payment').on(table.paymentId, table.expiresAt),
     index('refunds_ending').on(table.expiresAt).where(sql`seen_at IS NULL`),
   ],

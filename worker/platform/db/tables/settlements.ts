@@ -76,8 +76,8 @@ export const settlements = sqliteTable(
   (table) => [
     oneOf('settlements_status', 'status', SETTLEMENT.states),
     index('settlements_failed').on(table.createdAt).where(sql`status = 'failed' AND next_check_at IS NULL`),
-    uniqueIndex('settlements_by_message').on(table.messageHash, table.livemode),
-    uniqueIndex('settlements_by_signature').on(table.txSignature, table.livemode),
+    uniqueIndex('settlements_by_message').on(table.livemode, table.messageHash).where(sql`message_hash IS NOT NULL`),
+    uniqueIndex('settlements_by_signature').on(table.livemode, table.txSignature).where(sql`tx_signature IS NOT NULL`),
     index('settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1`),
     index('sandbox_settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0`),
     index('settlements_by_payer').on(table.payerWallet, table.createdAt).where(sql`status <> 'settled'`),
@@ -113,8 +113,8 @@ export const meteredSessions = sqliteTable(
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
     status: text('status').$type<ChannelStage>().notNull(),
-    /** The channel whose opening we were asked to send, or that was opened: one a session, one session each, for ever. */
-    channelId: text('channel_id').unique(),
+    /** The channel whose opening we were asked to send, or that was opened: one a session, one session each in its mode, for ever. */
+    channelId: text('channel_id'),
     payerWallet: text('payer_wallet'),
     authorizedSigner: text('authorized_signer'),
     deposit: amount('deposit').notNull(),
@@ -142,6 +142,7 @@ export const meteredSessions = sqliteTable(
     updatedAt: instant('updated_at').notNull(),
   },
   (table) => [
+    uniqueIndex('metered_sessions_by_channel').on(table.livemode, table.channelId).where(sql`channel_id IS NOT NULL`),
     oneOf('metered_sessions_status', 'status', METERED_SESSION.states),
     index('metered_sessions_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     // A class of work each, so that none waits behind another.

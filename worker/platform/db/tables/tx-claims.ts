@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { fateColumns, flag, instant } from './columns.ts';
 
 /** What a transaction can pay. Each kind has one row in finality/kinds.ts, which tells what follows its fate. */
@@ -18,7 +18,7 @@ export const txClaims = sqliteTable(
     messageHash: text('message_hash'),
     /** Releases before claims were watched wrote `payment` and `settlement`; the sweep gives such rows their kind. */
     kind: text('kind').$type<ClaimKind | 'payment' | 'settlement'>().notNull(),
-    subjectId: text('subject_id').notNull().unique(),
+    subjectId: text('subject_id').primaryKey(),
     /** Where it was last seen on the chain; null: not seen yet, or not known. */
     slot: integer('slot'),
     /** When it was first acted upon as confirmed. */
@@ -29,8 +29,8 @@ export const txClaims = sqliteTable(
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.txSignature, table.livemode] }),
-    uniqueIndex('tx_claims_by_message').on(table.messageHash, table.livemode),
+    uniqueIndex('tx_claims_by_signature').on(table.livemode, table.txSignature).where(sql`tx_signature IS NOT NULL`),
+    uniqueIndex('tx_claims_by_message').on(table.livemode, table.messageHash).where(sql`message_hash IS NOT NULL`),
     index('tx_claims_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
     index('sandbox_tx_claims_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
   ],

@@ -1,6 +1,6 @@
 import { type Address, getAddressDecoder, getI64Decoder, getStructDecoder, getU64Decoder } from '@solana/kit';
 import type { ChainTransaction } from '../../transaction.ts';
-import { SUBSCRIPTIONS_PROGRAM } from './subscription.ts';
+import { findAuthorityAddress, SUBSCRIPTIONS_PROGRAM } from './subscription.ts';
 
 /** What the program says of one collection: by whom, of which period, and where the money went. */
 export interface CollectedPeriod {
@@ -39,9 +39,14 @@ const decoder = getStructDecoder([
  * where the transaction failed. (subscriptions program 0.4.0, event 2; later releases may add fields after these)
  */
 export function collectionsIn({ failed, events }: Pick<ChainTransaction, 'failed' | 'events'>, subscription: Address): CollectedPeriod[] {
-  if (failed) return [];
-  return events
-    .filter(({ programId, data }) => programId === SUBSCRIPTIONS_PROGRAM && data[0] === COLLECTED && data.length > decoder.fixedSize)
-    .map(({ data }) => decoder.decode(data, 1))
-    .filter((collected) => collected.subscription === subscription);
+  return failed ? [] : allCollected(events).filter((collected) => collected.subscription === subscription);
 }
+
+/** The authorities by which a transaction collects: transfers of theirs pay periods, whatever else the transaction says. */
+export const collectorsIn = ({ events }: Pick<ChainTransaction, 'events'>): string[] =>
+  allCollected(events).map(({ subscriber, mint }) => findAuthorityAddress(subscriber, mint).address);
+
+const allCollected = (events: ChainTransaction['events']): CollectedPeriod[] =>
+  events
+    .filter(({ programId, data }) => programId === SUBSCRIPTIONS_PROGRAM && data[0] === COLLECTED && data.length > decoder.fixedSize)
+    .map(({ data }) => decoder.decode(data, 1));

@@ -66,7 +66,7 @@ export const subscriptionAuthorizations = sqliteTable(
     oneOf('subscription_authorizations_status', 'status', AUTHORIZATION.states),
     // What stands at an address on the chain is collected for one authorization alone.
     uniqueIndex('subscription_authorizations_standing')
-      .on(table.subscriptionAddress, table.livemode)
+      .on(table.livemode, table.subscriptionAddress)
       .where(sql`status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval')`),
     index('subscription_authorizations_by_address').on(table.subscriptionAddress, table.livemode, table.createdAt),
     index('subscription_authorizations_of_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),

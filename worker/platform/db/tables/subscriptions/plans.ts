@@ -1,4 +1,4 @@
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, ProductId } from '#core/ids.ts';
 import { amount, flag, instant } from '../columns.ts';
 
@@ -9,7 +9,7 @@ import { amount, flag, instant } from '../columns.ts';
 export const subscriptionPlans = sqliteTable(
   'subscription_plans',
   {
-    planAddress: text('plan_address').primaryKey(),
+    planAddress: text('plan_address').notNull(),
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
@@ -26,6 +26,7 @@ export const subscriptionPlans = sqliteTable(
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
+    primaryKey({ columns: [table.livemode, table.planAddress] }),
     index('subscription_plans_of_product').on(table.productId, table.createdAt),
     index('subscription_plans_of_wallet').on(table.merchantId, table.livemode, table.ownerWallet),
   ],
