@@ -67,7 +67,7 @@ function changeOf(ctx: Shard, type: EventType, before: Membership | null, after:
         membershipId: after.id,
       },
     ],
-    writes: [before ? updateMembership(ctx.db, after) : insertMembership(ctx.db, after)],
+    writes: before ? updateMembership(ctx, before, after) : [insertMembership(ctx.db, after)],
     result: after,
   };
 }

@@ -109,7 +109,7 @@ function planConfirmed(
     events: [...(submit ? [submit.event] : []), confirm.event, ...bought.events],
     writes: [
       claimTransaction(ctx, payment, proof),
-      updatePayment(ctx.db, payment, confirm.after),
+      ...updatePayment(ctx, payment, confirm.after),
       closeUnmatched(ctx.db, txSignature, payment),
       ...bought.writes,
       // Its rivals stay: what they bring is a second payment, and not to be lost from sight.

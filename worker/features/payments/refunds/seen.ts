@@ -105,7 +105,7 @@ async function planRestated(ctx: Shard, payment: Payment, refunds: Refund[], abo
       : isRevoked
         ? await planReinstatement(ctx, after)
         : await planRevocation(ctx, payment);
-  return { events: [event, ...membership.events], writes: [updatePayment(ctx.db, payment, after), ...membership.writes], result: after };
+  return { events: [event, ...membership.events], writes: [...updatePayment(ctx, payment, after), ...membership.writes], result: after };
 }
 
 /** A refund that the chain drops was never paid, and is told so; one that is there after all is told again. */
