@@ -50,7 +50,7 @@ const PROMISES: Record<string, Promised> = {
     machine: AUTHORIZATION as unknown as Promised['machine'],
     table: 'subscription_authorizations',
     transitions: ['authorize', 'collect', 'fallDue', 'requestCancel', 'cancel', 'resume', 'loseApproval', 'approve', 'expire'],
-    terminal: ['expired'],
+    terminal: [],
     edges: [
       'pending -authorize-> active',
       'pending -expire-> expired',
@@ -75,6 +75,7 @@ const PROMISES: Record<string, Promised> = {
       'cancel_requested -cancel-> cancelled',
       'cancelled -collect-> cancel_requested',
       'cancelled -resume-> active',
+      'expired -authorize-> active',
     ],
   },
   membership: {

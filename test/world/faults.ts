@@ -9,7 +9,7 @@ export interface Trip {
 
 export interface Faults {
   /** Throws before anything reaches the other side. */
-  before?: (trip: Trip) => boolean;
+  before?: (trip: Trip) => boolean | Promise<boolean>;
   /** Throws after the other side did its work: committed, and the answer lost. */
   after?: (trip: Trip) => boolean;
 }
@@ -22,7 +22,7 @@ function faultyWire({ before, after }: Faults): { travel: Travel; trips: Trip[] 
   const travel: Travel = async (kind, work) => {
     const trip = { kind, number: trips.length + 1 };
     trips.push(trip);
-    if (before?.(trip)) throw new Error('D1_ERROR: Network connection lost.');
+    if (await before?.(trip)) throw new Error('D1_ERROR: Network connection lost.');
     const answer = await work();
     if (after?.(trip)) throw new Error('D1_ERROR: Network connection lost.');
     return answer;

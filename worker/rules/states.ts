@@ -167,7 +167,8 @@ export const AUTHORIZATION = machine<AuthorizationStatus, AuthorizationStep>({
   cancel_requested: { collect: 'cancel_requested', resume: 'active', cancel: 'cancelled' },
   // A collection that was on its way pays for time after all; and the buyer may resume while the period on chain lasts.
   cancelled: { collect: 'cancel_requested', resume: 'active' },
-  expired: {},
+  // A checkout that failed too early: its first period was collected after all.
+  expired: { authorize: 'active' },
 });
 
 /** An agent's own setup. Each manifest accepts or refuses it until it is approved; the sweep expires what was never paid for. */

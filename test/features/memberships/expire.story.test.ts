@@ -94,6 +94,29 @@ describe('a membership whose paid time is over', () => {
     expect((await read(bought)).status).toBe('expired');
   });
 
+  it('loses the grace of a purchase that is taken back, although an earlier one still carries it', async () => {
+    const owner = await w.chain.wallet();
+    const bought = await buy({ payout_wallet: owner.address });
+    const { payment } = await w.purchase(bought.product, bought.buyer);
+    // Both purchases and what they bought are 61 days old.
+    await w.env.DB.prepare('UPDATE payments SET confirmed_at = confirmed_at - ? WHERE membership_id = ?')
+      .bind(61 * DAY, bought.id)
+      .run();
+    await age(bought, 61 * DAY);
+    await w.sweepAlone('memberships');
+    expect((await read(bought)).status).toBe('grace');
+    const path = `/v1/payments/${payment.payment_id}`;
+    const prepared = await w.call('POST', `${path}/refund-transaction`, { key: ada.key, body: { revoke_access: true } });
+    const wire = await w.chain.sign(owner, prepared.body.transaction);
+    const signature = await w.chain.call<string>('sendTransaction', wire, { encoding: 'base64' });
+    await w.call('POST', `${path}/refund-confirm`, { key: ada.key, body: { tx_signature: signature } });
+    const { paid_through, grace_until } = await read(bought);
+    expect(Date.parse(grace_until)).toBe(Date.parse(paid_through) + 72 * HOUR);
+    expect(Date.parse(grace_until)).toBeLessThan(Date.now() - 27 * DAY);
+    await w.sweepAlone('memberships');
+    expect((await read(bought)).status).toBe('expired');
+  });
+
   it('expires at once where no grace is granted, or all of it has passed unseen', async () => {
     const [none, late] = [await buy({ grace_hours: 0 }), await buy()];
     await age(none, 30 * DAY);

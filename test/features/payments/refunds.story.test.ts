@@ -53,7 +53,8 @@ describe('a refund', () => {
     const signature = await land(body.transaction);
     const { body: payment } = await confirm(id, signature);
     expect(payment.refunded).toMatchObject([{ amount: { asset: 'USDC', amount: '5' }, tx_signature: signature }]);
-    expect([payment.status, payment.version]).toEqual(['CONFIRMED', 4]);
+    // One version each for the payment made, submitted and confirmed, for the prepared refund and for the refund that was seen.
+    expect([payment.status, payment.version]).toEqual(['CONFIRMED', 5]);
     expect((await balance(buyer.address)) - before).toBe(5_000_000n);
     expect((await confirm(id, signature)).body).toEqual(payment);
     expect(await w.eventTypes(id)).toContain('payment.refunded');

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SECOND } from '#core/time.ts';
+import { expirePayment } from '#features/payments/watch/expire.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
-import { collectingWorld, PRICE, run, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { collectingWorld, PRICE, passDays, run, SubscriptionLife, SubscriptionSeller, shardOf } from '../../world/subscription-life.ts';
 
 describe('the first period of a subscription', () => {
   const w = collectingWorld();
@@ -81,5 +82,67 @@ describe('the first period of a subscription', () => {
     await run(w);
     await life.settle();
     expect(await life.read()).toMatchObject({ status: 'active', lastCollection: { status: 'collected' } });
+  });
+});
+
+describe('a first period that is found after its checkout has failed', () => {
+  const w = collectingWorld();
+  let seller: SubscriptionSeller;
+  beforeAll(async () => {
+    seller = await SubscriptionSeller.open(w);
+  });
+  afterAll(endSkips);
+
+  /** The collection was sent and nobody has seen it when the checkout and its authorization end. */
+  async function fail(life: SubscriptionLife): Promise<void> {
+    await life.sign();
+    expect(await life.collectFirst()).toMatchObject({ kind: 'sent' });
+    await expirePayment(shardOf(w.env), life.paymentId, 'session_expired');
+    await skipTime(w.chain, 20);
+    await w.sweepAlone('subscriptions');
+    expect(await life.read()).toMatchObject({ status: 'expired', endedAt: expect.any(Number) });
+  }
+
+  it('begins the subscription, which is collected again when the next period begins', async () => {
+    const life = await seller.checkout();
+    await fail(life);
+    await life.settle();
+    const [failed, recovered, ...more] = await life.payments();
+    expect([failed, recovered, more]).toMatchObject([{ status: 'FAILED' }, { status: 'CONFIRMED' }, []]);
+    const begun = await life.read();
+    expect(begun).toMatchObject({
+      status: 'active',
+      endedAt: null,
+      paidThrough: recovered!.periodEndsAt,
+      nextAttemptAt: expect.any(Number),
+    });
+    const membership = async () =>
+      (await w.call('GET', `/v1/memberships/lookup?payment_id=${recovered!.id}`, { key: seller.merchant.key })).body;
+    expect(await membership()).toMatchObject({
+      membership_id: begun.membershipId,
+      status: 'active',
+      paid_through: new Date(begun.paidThrough!).toISOString(),
+      subscription_status: 'active',
+    });
+    expect(await life.eventTypes()).toEqual(['subscription.authorized']);
+    await passDays(w, 31);
+    await life.settle();
+    expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.renewed']);
+    expect((await life.payments()).filter(({ status }) => status === 'CONFIRMED')).toHaveLength(2);
+    expect((await membership()).paid_through).toBe(new Date(begun.paidThrough! + 30 * 86_400_000).toISOString());
+  });
+
+  it('leaves a subscription alone that the wallet has begun since', async () => {
+    const life = await seller.checkout();
+    await fail(life);
+    const next = await SubscriptionLife.begin(seller, life.subscriber.wallet, { customerRef: null, email: null });
+    await w.env.DB.prepare(
+      "UPDATE subscription_authorizations SET status = 'active', started_at = created_at, next_look_at = NULL WHERE id = ?",
+    )
+      .bind(next.id)
+      .run();
+    await life.settle();
+    expect((await life.payments()).map(({ status }) => status)).toEqual(['FAILED', 'CONFIRMED']);
+    expect([(await life.read()).status, (await next.read()).status]).toEqual(['expired', 'active']);
   });
 });

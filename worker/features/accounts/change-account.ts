@@ -38,7 +38,11 @@ export async function changeAccount(
       if (!change?.values) return { events: [], writes: change?.writes ?? [], result: account };
       const next = { ...account, ...change.values, version: account.version + 1 };
       planned = { account: next, wasStored: change.wasStored };
-      const stored = { events: change.events ?? [], writes: writesOf(ctx, next, change), result: next };
+      const stored = {
+        events: change.events ?? [],
+        writes: [...replaceAccount(ctx, account, next), ...(change.writes ?? [])],
+        result: next,
+      };
       if (isJudgedAlike(account, next)) return stored;
       staged = next;
       await admissionOf(ctx, next).stage(toAdmittedAccount(next));
@@ -62,8 +66,6 @@ function resolveStage(ctx: Ctx, staged: Account, stored: Account): Promise<void>
 }
 
 const isSame = (a: object, b: object): boolean => canonicalJson(a) === canonicalJson(b);
-
-const writesOf = (ctx: Shard, next: Account, { writes = [] }: AccountChange): Write[] => [...replaceAccount(ctx, next), ...writes];
 
 const admissionOf = (ctx: Ctx, { admissionId }: Account) => admissionObject(ctx, `account:${admissionId}`);
 

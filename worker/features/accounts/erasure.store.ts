@@ -18,6 +18,7 @@ import { accessApps, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
 import { brandLogos, receiptMetadata } from '#platform/db/tables/receipts.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { stepRows, updateUnversioned } from '#platform/db/versioned.ts';
 import { NAMED_IN_EVENTS } from '#rules/events.ts';
 
 /** Up to `max` rows for which `isLeft` holds. */
@@ -31,22 +32,15 @@ const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number) 
 export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): Write[] {
   const { db, now, wallNow } = ctx;
   const both = [true, false];
-  const bumped = { updatedAt: now, version: sql`version + 1` };
-  const nameless = { url: '', description: null, status: 'disabled', disabledReason: 'account_deleted', ...bumped } as const;
+  const nameless = { url: '', description: null, status: 'disabled', disabledReason: 'account_deleted', updatedAt: now } as const;
   const ofEndpoints = and(eq(webhookEndpoints.merchantId, accountId), inArray(webhookEndpoints.livemode, both));
   const ofDeliveries = and(eq(webhookDeliveries.merchantId, accountId), inArray(webhookDeliveries.livemode, both));
   const ofKeys = and(eq(apiKeys.merchantId, accountId), inArray(apiKeys.livemode, both), ne(apiKeys.name, ''));
   const ofApps = and(eq(accessApps.merchantId, accountId), inArray(accessApps.livemode, both), ne(accessApps.name, ''));
   const ofProducts = and(eq(products.merchantId, accountId), inArray(products.livemode, both), isNotNull(products.payoutWallet));
   return [
-    db
-      .update(webhookEndpoints)
-      .set(nameless)
-      .where(and(ofEndpoints, eq(webhookEndpoints.status, 'enabled'))),
-    db
-      .update(webhookEndpoints)
-      .set(nameless)
-      .where(upTo(db, webhookEndpoints, and(ofEndpoints, ne(webhookEndpoints.url, '')), max)),
+    stepRows(db, webhookEndpoints, nameless, and(ofEndpoints, eq(webhookEndpoints.status, 'enabled'))),
+    stepRows(db, webhookEndpoints, nameless, upTo(db, webhookEndpoints, and(ofEndpoints, ne(webhookEndpoints.url, '')), max)),
     db
       .update(webhookDeliveries)
       .set({ status: 'cancelled', nextAttemptAt: null, completedAt: wallNow })
@@ -59,14 +53,13 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
       .update(accessApps)
       .set({ name: '', homepageUrl: null })
       .where(upTo(db, accessApps, ofApps, max)),
-    db
-      .update(products)
-      .set({ payoutWallet: null, ...bumped })
-      .where(upTo(db, products, ofProducts, max)),
-    db
-      .update(railSettings)
-      .set({ payoutWallet: null, ...bumped })
-      .where(and(eq(railSettings.merchantId, accountId), isNotNull(railSettings.payoutWallet))),
+    stepRows(db, products, { payoutWallet: null, updatedAt: now }, upTo(db, products, ofProducts, max)),
+    stepRows(
+      db,
+      railSettings,
+      { payoutWallet: null, updatedAt: now },
+      and(eq(railSettings.merchantId, accountId), isNotNull(railSettings.payoutWallet)),
+    ),
     db.delete(brandLogos).where(eq(brandLogos.merchantId, accountId)),
     db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),
     db.delete(receiptMetadata).where(upTo(db, receiptMetadata, eq(receiptMetadata.merchantId, accountId), max)),
@@ -81,10 +74,7 @@ function eraseOffice(ctx: Shard, accountId: AccountId, max: number): Write[] {
   const { db, now } = ctx;
   const ofTickets = and(eq(supportTickets.merchantId, accountId), inArray(supportTickets.livemode, [true, false]));
   return [
-    db
-      .update(supportTickets)
-      .set({ subject: '' })
-      .where(upTo(db, supportTickets, and(ofTickets, ne(supportTickets.subject, '')), max)),
+    stepRows(db, supportTickets, { subject: '' }, upTo(db, supportTickets, and(ofTickets, ne(supportTickets.subject, '')), max)),
     db
       .update(supportMessages)
       .set({ body: '' })
@@ -96,10 +86,12 @@ function eraseOffice(ctx: Shard, accountId: AccountId, max: number): Write[] {
           max,
         ),
       ),
-    db
-      .update(billingCustomers)
-      .set({ erasingSince: now })
-      .where(and(eq(billingCustomers.accountId, accountId), isNull(billingCustomers.erasingSince))),
+    updateUnversioned(
+      db,
+      billingCustomers,
+      { erasingSince: now },
+      and(eq(billingCustomers.accountId, accountId), isNull(billingCustomers.erasingSince)),
+    ),
     ...eraseMembers(ctx, accountId, max),
   ];
 }
@@ -116,23 +108,24 @@ function eraseMembers({ db, wallNow }: Shard, accountId: AccountId, max: number)
     standing: sql`json_object('place', json_extract(standing, '$.place'), 'providerUserId', '', 'isGivenBack', json('true'))`,
     provider: sql`standing ->> '$.place.provider'`,
     ...{ standingKey: null, customerRef: null, lastError: null, deliveredAt: null },
-    ...{ work: 'take' as const, attempts: 0, nextAttemptAt: wallNow, leaseUntil: 0, version: sql`version + 1` },
+    ...{ work: 'take' as const, attempts: 0, nextAttemptAt: wallNow, leaseUntil: 0 },
   };
   return [
     db.delete(placements).where(upTo(db, placements, and(of(placements), sql`NOT (${isOpen})`), max)),
-    db
-      .update(placements)
-      .set(nameless)
-      .where(upTo(db, placements, and(of(placements), isOpen, sql`standing ->> '$.providerUserId' <> ''`), max)),
-    db
-      .update(memberships)
-      .set({ deliverTo: null, delivery: null })
-      .where(upTo(db, memberships, and(of(memberships), isNotNull(memberships.deliverTo)), max)),
+    stepRows(db, placements, nameless, upTo(db, placements, and(of(placements), isOpen, sql`standing ->> '$.providerUserId' <> ''`), max)),
+    stepRows(
+      db,
+      memberships,
+      { deliverTo: null, delivery: null },
+      upTo(db, memberships, and(of(memberships), isNotNull(memberships.deliverTo)), max),
+    ),
     // A session under way keeps the platform that its buyer showed an identity of, so that its payment is judged as before.
-    db
-      .update(payments)
-      .set({ terms: sql`json_set(terms, '$.identity.providerUserId', '', '$.identity.username', NULL)` })
-      .where(upTo(db, payments, and(of(payments), sql`terms ->> '$.identity.providerUserId' <> ''`), max)),
+    stepRows(
+      db,
+      payments,
+      { terms: sql`json_set(terms, '$.identity.providerUserId', '', '$.identity.username', NULL)` },
+      upTo(db, payments, and(of(payments), sql`terms ->> '$.identity.providerUserId' <> ''`), max),
+    ),
   ];
 }
 
@@ -166,7 +159,4 @@ export const listUnerased = (db: Db, max: number) =>
     .limit(max);
 
 export const markErased = ({ db, now }: Shard, accountId: AccountId): Write =>
-  db
-    .update(accounts)
-    .set({ erasedAt: now })
-    .where(and(eq(accounts.id, accountId), eq(accounts.status, 'deleted')));
+  stepRows(db, accounts, { erasedAt: now }, and(eq(accounts.id, accountId), eq(accounts.status, 'deleted')));

@@ -2,11 +2,12 @@ import { and, desc, eq, exists, inArray, isNotNull, isNull, ne, sql } from 'driz
 import { raise } from '#core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
 import type { Db, Shard, Tenant } from '#platform/context.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { type Account, accounts, type LoginNonce, loginNonces, type MerchantSettings } from '#platform/db/tables/accounts.ts';
 import { type ApiKey, apiKeys } from '#platform/db/tables/keys.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
+import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
 import type { AdmittedAccount, AdmittedKey } from '#rules/admission.ts';
 
 export type { MerchantSettings };
@@ -67,21 +68,12 @@ export const toAdmittedKey = ({ id, keyHash, permissions, livemode, revokedAt }:
 
 export const insertAccount = (db: Db, account: Account): Write => db.insert(accounts).values(account);
 
-/** Replaces the row the change was planned from; vetoes the whole batch where another change was stored first. */
-export const replaceAccount = (ctx: Shard, { id, ...account }: Account): Write[] => [
-  ctx.db
-    .update(accounts)
-    .set(account)
-    .where(and(eq(accounts.id, id), eq(accounts.version, account.version - 1))),
-  vetoUnlessChanged(ctx),
-];
+/** Replaces the row the change was planned from. */
+export const replaceAccount = (ctx: Shard, before: Account, after: Account): Write[] => casUpdate(ctx, accounts, before, after);
 
 /** Another form of the same password, unless it was changed meanwhile. A change that read the row before may put the old form back, which is as good. */
 export const replacePassword = (db: Db, accountId: AccountId, before: string, passwordHash: string) =>
-  db
-    .update(accounts)
-    .set({ passwordHash })
-    .where(and(eq(accounts.id, accountId), eq(accounts.passwordHash, before)));
+  updateUnversioned(db, accounts, { passwordHash }, and(eq(accounts.id, accountId), eq(accounts.passwordHash, before)));
 
 /** Stores a text to sign. */
 export const insertLoginNonce = ({ db }: Shard, nonce: LoginNonce): Write[] => [db.insert(loginNonces).values(nonce)];

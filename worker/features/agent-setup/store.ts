@@ -2,12 +2,13 @@ import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, SetupIntentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import type { SetupIntent } from '#platform/db/tables/setups.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
+import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
 
 /**
  * A setup as it stands: with its account's plan, the live key it issued, whether that is revoked by now or not, and payments
@@ -29,18 +30,12 @@ export type SetupState = Awaited<ReturnType<typeof getSetupState>>;
 
 export const insertSetup = (db: Db, intent: SetupIntent): Write => db.insert(setupIntents).values(intent);
 
-/** The second statement fails the batch where another change was faster. The expiry is left to those who lift it. */
+/** The expiry is left to those who lift it. */
 export const updateSetup = (
   ctx: Shard,
   before: Pick<SetupIntent, 'id' | 'version'>,
   patch: Partial<Omit<SetupIntent, 'id' | 'version' | 'updatedAt'>>,
-): Write[] => [
-  ctx.db
-    .update(setupIntents)
-    .set({ ...patch, updatedAt: ctx.now, version: before.version + 1 })
-    .where(and(eq(setupIntents.id, before.id), eq(setupIntents.version, before.version))),
-  vetoUnlessChanged(ctx),
-];
+): Write[] => casUpdate(ctx, setupIntents, before, { ...patch, updatedAt: ctx.now });
 
 export type ExpiringSetup = Awaited<ReturnType<typeof listExpiringSetups>>[number];
 
@@ -82,10 +77,7 @@ export async function findSetup(db: Db, setupIntentId: SetupIntentId): Promise<(
 
 /** Another hash of the same secret. A change that read the row before may put the old one back, which is as good until it is shown again. */
 export const replaceSecretHash = async (db: Db, { id, secretHash: before }: SetupIntent, secretHash: string): Promise<void> => {
-  await db
-    .update(setupIntents)
-    .set({ secretHash })
-    .where(and(eq(setupIntents.id, id), eq(setupIntents.secretHash, before)));
+  await updateUnversioned(db, setupIntents, { secretHash }, and(eq(setupIntents.id, id), eq(setupIntents.secretHash, before)));
 };
 
 /** Payments of a setup that the chain has not decided yet, oldest first. */

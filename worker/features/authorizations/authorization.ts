@@ -114,7 +114,7 @@ export function stepAuthorization(
   return {
     events: isTold ? [authorizationEvent(EVENT_OF[step!], before, after)] : [],
     writes: [
-      ...updateAuthorization(ctx, after),
+      ...updateAuthorization(ctx, before, after),
       ...(after.membershipId === null || (!isNew && status === before.status)
         ? []
         : [noteSubscription(ctx.db, after.membershipId, after, isNew)]),

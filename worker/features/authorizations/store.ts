@@ -10,6 +10,7 @@ import {
   subscriptionAuthorizations,
   subscriptionCollections,
 } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
 import type { Customer } from '#rules/balance.ts';
 
 const { id, paymentId, subscriptionAddress, livemode, version, createdAt, customerRef, subscriberWallet } = subscriptionAuthorizations;
@@ -93,39 +94,28 @@ export const findAuthorizationBy = async (
 /** A statement, not an effect. */
 export const insertAuthorization = (db: Db, row: AuthorizationRow): Write => db.insert(subscriptionAuthorizations).values(row);
 
-/** Statements, not effects: the second fails the batch where the row was changed since it was read. */
-export const updateAuthorization = (ctx: Shard, after: AuthorizationRow): Write[] => [
-  ctx.db
-    .update(subscriptionAuthorizations)
-    .set(after)
-    .where(and(eq(id, after.id), eq(version, after.version - 1))),
-  vetoUnlessChanged(ctx),
-];
+export const updateAuthorization = (ctx: Shard, before: AuthorizationRow, after: AuthorizationRow): Write[] =>
+  casUpdate(ctx, subscriptionAuthorizations, before, after);
 
 /** A statement, not an effect: when it is looked at next, which is no change of the authorization. */
 export const scheduleAuthorization = (
   db: Db,
   row: AuthorizationRow,
   schedule: Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'>,
-): Write =>
-  db
-    .update(subscriptionAuthorizations)
-    .set(schedule)
-    .where(and(eq(id, row.id), eq(version, row.version)));
+): Write => updateUnversioned(db, subscriptionAuthorizations, schedule, and(eq(id, row.id), eq(version, row.version)));
 
 /**
  * Takes authorizations whose time to look at has come, longest due first, and leaves them to the caller until `leaseUntil`, in one statement:
  * two sweeps at once take different ones, and what a crash left is due again.
  */
 export const takeDueAuthorizations = (ctx: Shard, leaseUntil: number, max: number): Promise<AuthorizationRow[]> =>
-  ctx.db
-    .update(subscriptionAuthorizations)
-    .set({ nextLookAt: leaseUntil })
-    .where(
-      sql`id IN (SELECT id FROM subscription_authorizations WHERE next_look_at IS NOT NULL AND next_look_at <= ${ctx.now}
-        AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${max})`,
-    )
-    .returning();
+  updateUnversioned(
+    ctx.db,
+    subscriptionAuthorizations,
+    { nextLookAt: leaseUntil },
+    sql`id IN (SELECT id FROM subscription_authorizations WHERE next_look_at IS NOT NULL AND next_look_at <= ${ctx.now}
+      AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${max})`,
+  ).returning();
 
 export const listAuthorizations = (db: Db, ids: AuthorizationId[]): Promise<AuthorizationRow[]> =>
   db.select().from(subscriptionAuthorizations).where(inArray(id, ids)).all();

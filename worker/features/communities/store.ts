@@ -2,6 +2,7 @@ import { and, asc, eq, gt, inArray, isNotNull, lte, or, sql } from 'drizzle-orm'
 import type { AccountId, CommunityId } from '#core/ids.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import { type Community, communities, type PlatformLook, placements, platformLooks } from '#platform/db/tables/office/placements.ts';
+import { stepRows } from '#platform/db/versioned.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider } from '#rules/payment-terms.ts';
 
 /** Whose chat or guild it is; undefined where no account claimed it. */
@@ -51,23 +52,17 @@ export const findOwnCommunity = (db: Db, accountId: AccountId, id: CommunityId) 
 
 /** Has every invitation that members of this merchant hold to a chat or guild taken back, by the attempts that are due from now on. */
 export const disownPlaces = ({ db, merchantId, wallNow }: Scope, { provider, nativeId }: Community) =>
-  db
-    .update(placements)
-    .set({
-      provider,
-      standing: sql`json_set(standing, '$.isGivenBack', json('true'))`,
-      attempts: 0,
-      nextAttemptAt: wallNow,
-      version: sql`version + 1`,
-    })
-    .where(
-      and(
-        eq(placements.merchantId, merchantId),
-        eq(placements.livemode, true),
-        sql`standing_key >= ${`${provider}:${nativeId}:`} AND standing_key < ${`${provider}:${nativeId};`}`,
-        isNotNull(placements.inviteUrl),
-      ),
-    );
+  stepRows(
+    db,
+    placements,
+    { provider, standing: sql`json_set(standing, '$.isGivenBack', json('true'))`, attempts: 0, nextAttemptAt: wallNow },
+    and(
+      eq(placements.merchantId, merchantId),
+      eq(placements.livemode, true),
+      sql`standing_key >= ${`${provider}:${nativeId}:`} AND standing_key < ${`${provider}:${nativeId};`}`,
+      isNotNull(placements.inviteUrl),
+    ),
+  );
 
 /** Answers whether there was one. */
 export const deleteCommunity = async (db: Db, accountId: AccountId, id: CommunityId): Promise<boolean> =>

@@ -1,8 +1,9 @@
 import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import type { Write } from '#platform/db/commit.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { endedDeliveries, type FigureCursor, figureCursors } from '#platform/db/tables/office/figures.ts';
+import { casUpdate } from '#platform/db/versioned.ts';
 import type { EventType } from '#rules/events.ts';
 import type { EndedDeliveries } from './store.ts';
 
@@ -42,13 +43,8 @@ export async function openCursors(db: Db): Promise<FigureCursors> {
 }
 
 /** Fail the batch where another run has stepped the cursor since it was read. */
-export const stepFigureCursor = (ctx: Shard, before: FigureCursor, after: Partial<FigureCursor> = {}): Write[] => [
-  ctx.db
-    .update(figureCursors)
-    .set({ ...after, version: before.version + 1 })
-    .where(and(eq(figureCursors.name, before.name), eq(figureCursors.version, before.version))),
-  vetoUnlessChanged(ctx),
-];
+export const stepFigureCursor = (ctx: Shard, before: FigureCursor, after: Partial<FigureCursor> = {}): Write[] =>
+  casUpdate(ctx, figureCursors, before, after);
 
 /** Is what was there before there were figures still being counted, or not begun? */
 export const isCountingEarlier = async (db: Db): Promise<boolean> => (await openCursors(db)).live.phase !== null;

@@ -1,8 +1,8 @@
 import { and, asc, getTableColumns, lte, sql } from 'drizzle-orm';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Shard } from '#platform/context.ts';
-import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
+import { commitMany, type RowStep } from '#platform/db/versioned.ts';
 import { SERVED_AFTER_MS } from '#rules/subscriptions/schedule.ts';
 
 export type ExpiringMembership = Awaited<ReturnType<typeof listExpiringMemberships>>[number];

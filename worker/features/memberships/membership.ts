@@ -9,7 +9,7 @@ import type { EventType } from '#rules/events.ts';
 import { type BoughtPlace, boughtPlaceOf, type DeliverTo, deliverToAfter } from '#rules/members/placement.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { type BoughtTime, paidThroughAfter } from '#rules/subscriptions/paid-time.ts';
-import { toMembershipResource } from './resource.ts';
+import { graceEndOf, toMembershipResource } from './resource.ts';
 import { findMembership, insertMembership, listCarrying, updateMembership } from './store.ts';
 
 export { noteSubscription } from './store.ts';
@@ -67,7 +67,7 @@ function changeOf(ctx: Shard, type: EventType, before: Membership | null, after:
         membershipId: after.id,
       },
     ],
-    writes: [before ? updateMembership(ctx.db, after) : insertMembership(ctx.db, after)],
+    writes: before ? updateMembership(ctx, before, after) : [insertMembership(ctx.db, after)],
     result: after,
   };
 }
@@ -82,7 +82,7 @@ export async function planRevocation(ctx: Shard, payment: { id: PaymentId; membe
   const carrying = await listCarrying(ctx.db, membership.id, payment.id);
   const patch: Partial<Membership> =
     carrying.length > 0
-      ? carriedBy(membership, carrying)
+      ? stillCarriedBy(membership, carrying)
       : { status: MEMBERSHIP.next(membership.status, 'revoke'), paidThrough: ctx.now, graceUntil: null, cancelledAt: ctx.now };
   return { ...membershipChange(ctx, 'membership.access_revoked', membership, patch), result: null };
 }
@@ -114,6 +114,13 @@ function carriedBy({ deliverTo: held }: Membership, carrying: Carrying): Pick<Me
   const isKnown = carrying.every(({ place }) => place !== null);
   const deliverTo = carrying.reduce<DeliverTo | null>((to, { place }) => (place ? deliverToAfter(to, place) : to), isKnown ? null : held);
   return { paidThrough: carriedThrough(carrying), lastPaymentId: carrying.at(-1)!.id, deliverTo };
+}
+
+/** The same of one that may be in its grace, which follows the end of what is left. */
+function stillCarriedBy(membership: Membership, carrying: Carrying): Partial<Membership> {
+  const carried = carriedBy(membership, carrying);
+  const graceUntil = membership.status === 'grace' ? graceEndOf({ ...membership, ...carried, graceUntil: null }) : membership.graceUntil;
+  return { ...carried, graceUntil };
 }
 
 /** The end of what these payments bought, one after the other as they were confirmed; null where one bought access without end. */

@@ -1,13 +1,14 @@
 import { and, desc, eq, isNull, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AuthorizationId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
-import type { Db, Scope } from '#platform/context.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
+import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
 import { boughtPlaceOf } from '#rules/members/placement.ts';
 import type { MembershipStatus } from '#rules/states.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
@@ -108,12 +109,12 @@ export async function getMembershipBy(scope: Scope, by: MembershipLookup): Promi
 
 export const insertMembership = (db: Db, membership: Membership): Write => db.insert(memberships).values(membership);
 
-/** Guarded by the event of the same version in the same batch. */
-export const updateMembership = (db: Db, { delivery: _, authorizationId: __, subscriptionStatus: ___, ...after }: Membership): Write =>
-  db
-    .update(memberships)
-    .set(after)
-    .where(and(eq(memberships.id, after.id), eq(memberships.version, after.version - 1)));
+/** What the placement and the authorization show of themselves is left to them. */
+export const updateMembership = (
+  ctx: Shard,
+  before: Membership,
+  { delivery: _, authorizationId: __, subscriptionStatus: ___, ...after }: Membership,
+): Write[] => casUpdate(ctx, memberships, before, after);
 
 /**
  * A statement, not an effect: how the native subscription stands that pays for a membership. Under no version of the membership, as it is
@@ -125,7 +126,9 @@ export const noteSubscription = (
   { id: authorizationId, status: subscriptionStatus }: { id: AuthorizationId; status: AuthorizationStatus },
   isNew: boolean,
 ): Write =>
-  db
-    .update(memberships)
-    .set({ authorizationId, subscriptionStatus })
-    .where(and(eq(memberships.id, membershipId), isNew ? undefined : eq(memberships.authorizationId, authorizationId)));
+  updateUnversioned(
+    db,
+    memberships,
+    { authorizationId, subscriptionStatus },
+    and(eq(memberships.id, membershipId), isNew ? undefined : eq(memberships.authorizationId, authorizationId)),
+  );

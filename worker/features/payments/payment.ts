@@ -66,7 +66,7 @@ export function notePayment(
 ): Change<Payment> {
   const after = paymentAfter(ctx, before, patch);
   const previous = before.orphanedAt === null ? undefined : { orphaned_at: iso(before.orphanedAt) };
-  return { events: [paymentEvent(ctx, type, after, previous)], writes: [updatePayment(ctx.db, before, after)], result: after };
+  return { events: [paymentEvent(ctx, type, after, previous)], writes: updatePayment(ctx, before, after), result: after };
 }
 
 export const paymentEvent = (ctx: Ctx, type: EventType, payment: Payment, previous?: object): NewEvent => ({
@@ -90,16 +90,16 @@ export const planCreate = (ctx: Shard, payment: Payment): Change<Payment> => ({
 /** A transaction exists, though nothing is proven yet: the signature may still be replaced by a verified one. */
 export function planSubmit(ctx: Shard, payment: Payment, txSignature: string): Change<Payment> {
   const { after, event } = stepPayment(ctx, payment, 'submit', { txSignature });
-  return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
+  return { events: [event], writes: updatePayment(ctx, payment, after), result: after };
 }
 
 /** The buyer has signed for the service to collect it, and no transaction that pays it exists yet. */
 export function planWaiting(ctx: Shard, payment: Payment): Change<Payment> {
   const { after, event } = stepPayment(ctx, payment, 'submit', {});
-  return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
+  return { events: [event], writes: updatePayment(ctx, payment, after), result: after };
 }
 
 export function planFail(ctx: Shard, payment: Payment, patch: Pick<Payment, 'failureCode'> & Partial<Payment>): Change<Payment> {
   const { after, event } = stepPayment(ctx, payment, 'fail', patch);
-  return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
+  return { events: [event], writes: updatePayment(ctx, payment, after), result: after };
 }

@@ -10,6 +10,7 @@ import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { paymentSessions } from '#platform/db/tables/checkout.ts';
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
+import { casUpdate, casUpdateMany, stepRows } from '#platform/db/versioned.ts';
 import { findArchived, wholePayments } from './archive.store.ts';
 import { findEnded, listEnded } from './watch/ended-sessions.store.ts';
 
@@ -73,20 +74,12 @@ export const findSession = async (ctx: Shard, nonce: string): Promise<Payment | 
 
 export const insertPayment = (db: Db, payment: Payment): Write => db.insert(payments).values(payment);
 
-/** Guarded by the event of the same version in the same batch. */
-export const updatePayment = (db: Db, before: Payment, after: Payment): Write =>
-  db
-    .update(payments)
-    .set(after)
-    .where(and(eq(payments.id, before.id), eq(payments.version, before.version)));
+/** A payment that the archive took meanwhile fails the batch, as one that another verb changed. */
+export const updatePayment = (ctx: Shard, before: Payment, after: Partial<Payment>): Write[] => casUpdate(ctx, payments, before, after);
 
 /** Many made final at once, each under the event of its next version in the same batch. */
-export const finalizePayments = ({ db, now }: Shard, before: Pick<Payment, 'id' | 'version'>[]): Write =>
-  db
-    .update(payments)
-    .set({ finalizedAt: now, updatedAt: now, version: sql`${payments.version} + 1` })
-    .from(sql`json_each(${JSON.stringify(before.map(({ id, version }) => ({ id, version })))}) j`)
-    .where(sql`${payments.id} = j.value ->> 'id' AND ${payments.version} = j.value ->> 'version'`);
+export const finalizePayments = (ctx: Shard, before: Pick<Payment, 'id' | 'version'>[]): Write[] =>
+  casUpdateMany(ctx, payments, before, { finalizedAt: ctx.now, updatedAt: ctx.now });
 
 export const listPaymentsById = (db: Db, paymentIds: PaymentId[]): Promise<Payment[]> =>
   db
@@ -106,8 +99,10 @@ export const holdRecovered = (db: Db, { id, recoversPaymentId, paymentSessionId 
   paymentSessionId === null || recoversPaymentId === null
     ? []
     : [
-        db
-          .update(paymentSessions)
-          .set({ paymentId: id, version: sql`${paymentSessions.version} + 1` })
-          .where(and(eq(paymentSessions.id, paymentSessionId), eq(paymentSessions.paymentId, recoversPaymentId))),
+        stepRows(
+          db,
+          paymentSessions,
+          { paymentId: id },
+          and(eq(paymentSessions.id, paymentSessionId), eq(paymentSessions.paymentId, recoversPaymentId)),
+        ),
       ];

@@ -3,11 +3,12 @@ import { assert } from '#core/errors.ts';
 import type { MembershipId } from '#core/ids.ts';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import type { Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { type Membership, memberships, type ShownDelivery } from '#platform/db/tables/memberships.ts';
 import { type Placement, placements } from '#platform/db/tables/office/placements.ts';
 import { products } from '#platform/db/tables/products.ts';
+import { casUpdate, stepRows, updateUnversioned } from '#platform/db/versioned.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
 
 /** Memberships with their placement, where they have one. What is left of an account that is gone is given no place. */
@@ -48,28 +49,25 @@ export const withDelivery = (membership: Membership, placement: Placement): Memb
 const isAt = ({ membershipId, version }: Pick<Placement, 'membershipId' | 'version'>) =>
   and(eq(placements.membershipId, membershipId), eq(placements.version, version));
 
-/** Statements, not effects: the row, and what is shown of it with its membership. Nothing where the row moved on since it was read. */
-export function updatePlacement(db: Db, before: Placement, patch: Partial<Placement>): [Write, Write] {
-  const { membershipId } = before;
-  const after = { ...before, ...patch, version: before.version + 1 };
-  const isStored = sql`EXISTS (SELECT 1 FROM placements p WHERE p.membership_id = ${membershipId} AND p.version = ${after.version})`;
-  return [
-    db
-      .update(placements)
-      .set({ ...patch, version: after.version })
-      .where(isAt(before)),
-    db
-      .update(memberships)
-      .set({ delivery: shownOf(after) })
-      .where(and(eq(memberships.id, membershipId), isStored)),
-  ];
+/** The placement as its membership shows it, if it is stored. */
+function showPlacement(db: Db, before: Placement, patch: Partial<Placement>): Write {
+  const { membershipId, version } = before;
+  const isStored = sql`EXISTS (SELECT 1 FROM placements p WHERE p.membership_id = ${membershipId} AND p.version = ${version + 1})`;
+  const delivery = shownOf({ ...before, ...patch });
+  return updateUnversioned(db, memberships, { delivery }, and(eq(memberships.id, membershipId), isStored));
 }
 
-/** The same, and the batch fails where the row moved on. */
-export const movePlacement = (ctx: Shard, before: Placement, patch: Partial<Placement>): Write[] => {
-  const [moved, shown] = updatePlacement(ctx.db, before, patch);
-  return [moved, vetoUnlessChanged(ctx), shown];
-};
+/** The row, and what is shown of it with its membership. Changes nothing if the row moved on since it was read. */
+export const updatePlacement = (db: Db, before: Placement, patch: Partial<Placement>): [Write, Write] => [
+  stepRows(db, placements, patch, isAt(before)),
+  showPlacement(db, before, patch),
+];
+
+/** The same, and the batch fails if the row moved on. */
+export const movePlacement = (ctx: Shard, before: Placement, patch: Partial<Placement>): Write[] => [
+  ...casUpdate(ctx, placements, before, patch),
+  showPlacement(ctx.db, before, patch),
+];
 
 /**
  * Stores an invitation while the attempt that made it goes on, whatever else the row says by then. Throws where the row is gone or leased
@@ -80,10 +78,8 @@ export async function keepInvite(
   { membershipId, leaseUntil }: Pick<Placement, 'membershipId' | 'leaseUntil'>,
   inviteUrl: string,
 ): Promise<void> {
-  const kept = await db
-    .update(placements)
-    .set({ inviteUrl, version: sql`version + 1` })
-    .where(and(eq(placements.membershipId, membershipId), eq(placements.leaseUntil, leaseUntil)));
+  const isHolder = and(eq(placements.membershipId, membershipId), eq(placements.leaseUntil, leaseUntil));
+  const kept = await stepRows(db, placements, { inviteUrl }, isHolder);
   assert(kept.meta.changes === 1, 'an invitation is kept by the attempt that made it');
 }
 
@@ -157,11 +153,6 @@ export const findAbandoned = (db: Db, membershipId: MembershipId) =>
 
 /** Changes nothing but the row, which is all that is left of its member. Answers false where it moved on since it was read. */
 export const updateAbandoned = async (db: Db, before: Placement, patch: Partial<Placement>): Promise<boolean> =>
-  (
-    await db
-      .update(placements)
-      .set({ ...patch, version: before.version + 1 })
-      .where(isAt(before))
-  ).meta.changes > 0;
+  (await stepRows(db, placements, patch, isAt(before))).meta.changes > 0;
 
 export const deleteAbandoned = (db: Db, before: Placement) => db.delete(placements).where(isAt(before));

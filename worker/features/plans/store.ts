@@ -9,6 +9,7 @@ import { activations } from '#platform/db/tables/plans.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
+import { stepRows } from '#platform/db/versioned.ts';
 import type { AccountPlans } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
 
@@ -42,10 +43,12 @@ export const insertActivation = (db: Db, activation: Activation): Write => db.in
  * old end back.
  */
 export const setExpiry = (ctx: Shard, setupIntentId: SetupIntentId, expiresAt: number | null): Write =>
-  ctx.db
-    .update(setupIntents)
-    .set({ expiresAt, updatedAt: ctx.now, version: sql`${setupIntents.version} + 1`, ...(expiresAt === null ? REVIVED : {}) })
-    .where(and(eq(setupIntents.id, setupIntentId), expiresAt === null ? undefined : ne(setupIntents.status, 'expired')));
+  stepRows(
+    ctx.db,
+    setupIntents,
+    { expiresAt, updatedAt: ctx.now, ...(expiresAt === null ? REVIVED : {}) },
+    and(eq(setupIntents.id, setupIntentId), expiresAt === null ? undefined : ne(setupIntents.status, 'expired')),
+  );
 
 const REVIVED = {
   status: sql`CASE status WHEN 'expired' THEN ${SETUP.next('expired', 'revive')} ELSE status END`,
@@ -60,8 +63,7 @@ export async function endLapsedPlans(db: Db, now: number, max: number): Promise<
     .where(and(isNotNull(accounts.planThrough), lte(accounts.planThrough, now), ne(accounts.plan, 'free')))
     .orderBy(asc(accounts.planThrough))
     .limit(max);
-  const free = { plan: 'free', planThrough: null, version: sql`${accounts.version} + 1` } as const;
-  const { meta } = await db.update(accounts).set(free).where(inArray(accounts.id, lapsed));
+  const { meta } = await stepRows(db, accounts, { plan: 'free', planThrough: null }, inArray(accounts.id, lapsed));
   return meta.changes;
 }
 

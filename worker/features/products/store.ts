@@ -2,12 +2,13 @@ import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AppId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import type { AccessApp } from '#platform/db/tables/products.ts';
 import { accessApps, type Product, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
+import { casUpdate } from '#platform/db/versioned.ts';
 import { type RailSetting, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 import type { ProductStatus } from '#rules/states.ts';
@@ -165,14 +166,7 @@ const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax:
       ]
     : [];
 
-/** The second statement fails the batch where another change was faster. */
-export const updateProduct = (ctx: Shard, before: Product, after: Product): Write[] => [
-  ctx.db
-    .update(products)
-    .set(after)
-    .where(and(eq(products.id, before.id), eq(products.version, before.version))),
-  vetoUnlessChanged(ctx),
-];
+export const updateProduct = (ctx: Shard, before: Product, after: Product): Write[] => casUpdate(ctx, products, before, after);
 
 /** Same as `updateProduct`, but for a product that becomes active again, within the plan. */
 export const reviveProduct = (ctx: Shard, before: Product, after: Product, activeMax: number): Write[] => [

@@ -2,12 +2,12 @@ import { and, eq } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { vetoUnlessChanged } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { products } from '#platform/db/tables/products.ts';
 import type { Setting } from '#platform/db/tables/rails.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
+import { casUpdate } from '#platform/db/versioned.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
 export const listSettings = async (scope: Scope): Promise<Setting[]> =>
@@ -52,18 +52,4 @@ export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: stri
 
 export const insertSetting = (db: Db, setting: Setting): Write => db.insert(railSettings).values(setting);
 
-/** The second statement fails the batch where another change was faster. */
-export const updateSetting = (ctx: Shard, before: Setting, after: Setting): Write[] => [
-  ctx.db
-    .update(railSettings)
-    .set(after)
-    .where(
-      and(
-        eq(railSettings.merchantId, before.merchantId),
-        eq(railSettings.livemode, before.livemode),
-        eq(railSettings.railId, before.railId),
-        eq(railSettings.version, before.version),
-      ),
-    ),
-  vetoUnlessChanged(ctx),
-];
+export const updateSetting = (ctx: Shard, before: Setting, after: Setting): Write[] => casUpdate(ctx, railSettings, before, after);

@@ -15,7 +15,7 @@ import { events } from '#platform/db/tables/events.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
-import { among, type Owner } from './movable-rows.store.ts';
+import { among, IS_OVER, type Owner } from './movable-rows.store.ts';
 
 export type ArchivableEvent = typeof events.$inferSelect;
 
@@ -102,7 +102,7 @@ const rowsOf = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j
 /**
  * The object's place in the index, and the end of what it holds here; all of it or, where an event has gone
  * meanwhile or the object was given up as a draft, nothing. A receipt leaves only if the object holds the very document, a payment only as
- * the version that it holds.
+ * the version that it holds, and if it is still over. The move takes that version: a verb that has read the row misses it.
  */
 export function moveToArchive(ctx: Shard, written: Written): Write[] {
   const { db } = ctx;
@@ -158,7 +158,8 @@ function movePayments(db: Db, moved: Placed<StoredPayment>[]): Write[] {
           CASE WHEN p.reference <> '' THEN p.nonce END, p.customer_ref, p.payer_wallet, p.asset, p.price_amount, p.overpaid_amount,
           p.fee_amount, p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.terms ->> 'isMetered' IS NOT NULL,
           p.confirmed_at, p.created_at, ${PLACE}
-        FROM ${rowsOf(rows)} JOIN payments p ON p.id = j.value ->> 'id' AND p.version = j.value ->> 'version'`,
+        FROM ${rowsOf(rows)} JOIN payments p ON p.id = j.value ->> 'id' AND p.version = j.value ->> 'version'
+        WHERE EXISTS (SELECT 1 FROM payments WHERE payments.id = p.id AND ${IS_OVER})`,
     ),
     db.delete(settlements).where(sql`payment_id IN ${ids} AND ${isMoved('settlements.payment_id')}`),
     db.delete(payments).where(sql`id IN ${ids} AND ${isMoved('payments.id')}`),

@@ -19,6 +19,7 @@ import { settlements } from '#platform/db/tables/settlements.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
 import { subscriptionAuthorizations, subscriptionCollections } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { updateUnversioned } from '#platform/db/versioned.ts';
 import { among } from './movable-rows.store.ts';
 import { TEST_TABLES } from './tests.store.ts';
 
@@ -114,10 +115,7 @@ export type EndedSetup = Awaited<ReturnType<typeof listEndedSetups>>[number];
 
 /** These are kept for good, and not looked at again. */
 export const keepSetups = (db: Db, setups: EndedSetup[]) =>
-  db
-    .update(setupIntents)
-    .set({ isKept: true })
-    .where(sql`id IN ${among(setups.map(({ id }) => id))}`);
+  updateUnversioned(db, setupIntents, { isKept: true }, sql`id IN ${among(setups.map(({ id }) => id))}`);
 
 /** Deletes up to so many deliveries of these accounts, then as many events. True once none is left. */
 export async function forgetStories(db: Db, setups: EndedSetup[], limit: number): Promise<boolean> {

@@ -1,12 +1,12 @@
 import { and, asc, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
 import type { AccountId, TicketId, TicketMessageId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { supportMessages, supportTickets, type Ticket, type TicketMessage } from '#platform/db/tables/office/support.ts';
+import { casUpdate, commitMany, type RowStep } from '#platform/db/versioned.ts';
 import type { TicketStatus } from '#rules/states.ts';
 
 const REACHABLE = sql`status = 'active' AND email_verified = 1 AND email IS NOT NULL`;
@@ -68,14 +68,7 @@ export async function getOpenTicketCount(scope: Scope): Promise<number> {
 
 export const insertTicket = (db: Db, ticket: Ticket): Write => db.insert(supportTickets).values(ticket);
 
-/** The second fails the batch where another change was faster. */
-export const updateTicket = (ctx: Shard, before: Ticket, after: Ticket): Write[] => [
-  ctx.db
-    .update(supportTickets)
-    .set(after)
-    .where(and(eq(supportTickets.id, before.id), eq(supportTickets.version, before.version))),
-  vetoUnlessChanged(ctx),
-];
+export const updateTicket = (ctx: Shard, before: Ticket, after: Ticket): Write[] => casUpdate(ctx, supportTickets, before, after);
 
 const since = (authorId: string, after: number): SQL => and(eq(supportMessages.authorId, authorId), gt(supportMessages.writtenAt, after))!;
 

@@ -2,9 +2,10 @@ import { and, desc, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, EndpointId, KeyId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
 
 export const findEndpoint = (scope: Scope, endpointId: EndpointId) =>
   scope.db
@@ -33,21 +34,16 @@ export const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint, en
 export const insertEndpoint = (db: Db, endpoint: Endpoint): Write => db.insert(webhookEndpoints).values(endpoint);
 
 /** Changes settings only, because attempts change an endpoint's health at the same time. A change that depends on the health is refused once that moved. */
-export const updateEndpoint = (ctx: Shard, before: Endpoint, patch: Partial<Endpoint>): Write[] => [
-  ctx.db
-    .update(webhookEndpoints)
-    .set({ ...patch, updatedAt: ctx.now, version: before.version + 1 })
-    .where(
-      and(
-        eq(webhookEndpoints.id, before.id),
-        eq(webhookEndpoints.version, before.version),
-        patch.disabledReason === 'no_success_for_5_days' || patch.warningsTold !== undefined
-          ? sql`failing_since IS ${before.failingSince}`
-          : undefined,
-      ),
-    ),
-  vetoUnlessChanged(ctx),
-];
+export const updateEndpoint = (ctx: Shard, before: Endpoint, patch: Partial<Endpoint>): Write[] =>
+  casUpdate(
+    ctx,
+    webhookEndpoints,
+    before,
+    { ...patch, updatedAt: ctx.now },
+    patch.disabledReason === 'no_success_for_5_days' || patch.warningsTold !== undefined
+      ? sql`failing_since IS ${before.failingSince}`
+      : undefined,
+  );
 
 /** Those of an account that are enabled, in both modes. */
 export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<Endpoint[]> =>
@@ -75,29 +71,25 @@ export const vetoWhileEnabled = (ctx: Shard, merchantId: AccountId): Write =>
 
 /** What an attempt showed, relative to whatever other attempts showed meanwhile. */
 export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean, now: number): Write =>
-  ctx.db
-    .update(webhookEndpoints)
-    .set(
-      success
-        ? { failureStreak: 0, failingSince: null, lastSuccessAt: now }
-        : {
-            failureStreak: sql`failure_streak + 1`,
-            failingSince: sql`coalesce(failing_since, ${now})`,
-            lastFailureAt: now,
-            // The first failure after a success begins a run of its own, of which the merchant was not warned yet.
-            warningsTold: sql`iif(failing_since IS NULL, 0, warnings_told)`,
-          },
-    )
-    .where(eq(webhookEndpoints.id, endpointId));
+  updateUnversioned(
+    ctx.db,
+    webhookEndpoints,
+    success
+      ? { failureStreak: 0, failingSince: null, lastSuccessAt: now }
+      : {
+          failureStreak: sql`failure_streak + 1`,
+          failingSince: sql`coalesce(failing_since, ${now})`,
+          lastFailureAt: now,
+          // The first failure after a success begins a run of its own, of which the merchant was not warned yet.
+          warningsTold: sql`iif(failing_since IS NULL, 0, warnings_told)`,
+        },
+    eq(webhookEndpoints.id, endpointId),
+  );
 
 /** True for one of several attempts that would probe a broken endpoint; the endpoint counts as failing until the probe succeeds. */
 export async function takeProbe(ctx: Shard, { id, lastFailureAt }: Endpoint): Promise<boolean> {
   const mine = and(eq(webhookEndpoints.id, id), lastFailureAt === null ? undefined : eq(webhookEndpoints.lastFailureAt, lastFailureAt));
-  const taken = await ctx.db
-    .update(webhookEndpoints)
-    .set({ lastFailureAt: ctx.wallNow })
-    .where(mine)
-    .returning({ id: webhookEndpoints.id });
+  const taken = await updateUnversioned(ctx.db, webhookEndpoints, { lastFailureAt: ctx.wallNow }, mine).returning();
   return taken.length > 0;
 }
 

@@ -12,6 +12,7 @@ import { railSettings } from '#platform/db/tables/rails.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
 import { meteredSessions } from '#platform/db/tables/settlements.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { stepRows } from '#platform/db/versioned.ts';
 
 const HAS_SOLD = (
   accountId: AccountId,
@@ -52,7 +53,6 @@ export async function getArms(db: Db, id: AccountId): Promise<Arms> {
 export function disarm(ctx: Shard, accountId: AccountId): Write[] {
   const { db, now, wallNow } = ctx;
   const both = [true, false];
-  const bumped = { updatedAt: now, version: sql`version + 1` };
   const ofEndpoints = and(
     eq(webhookEndpoints.merchantId, accountId),
     inArray(webhookEndpoints.livemode, both),
@@ -62,24 +62,20 @@ export function disarm(ctx: Shard, accountId: AccountId): Write[] {
   const ofProducts = and(eq(products.merchantId, accountId), inArray(products.livemode, both));
   return [
     db.delete(signInIdentities).where(eq(signInIdentities.accountId, accountId)),
-    db
-      .update(webhookEndpoints)
-      .set({ status: 'disabled', disabledReason: 'account_claimed', ...bumped })
-      .where(ofEndpoints),
+    stepRows(db, webhookEndpoints, { status: 'disabled', disabledReason: 'account_claimed', updatedAt: now }, ofEndpoints),
     db
       .update(webhookDeliveries)
       .set({ status: 'cancelled', nextAttemptAt: null, completedAt: wallNow })
       .where(and(ofDeliveries, sql`status IN ('pending', 'retrying')`)),
-    db
-      .update(products)
-      .set({ payoutWallet: null, successUrl: null, cancelUrl: null, ...bumped })
-      .where(ofProducts),
+    stepRows(db, products, { payoutWallet: null, successUrl: null, cancelUrl: null, updatedAt: now }, ofProducts),
     db.delete(brandLogos).where(eq(brandLogos.merchantId, accountId)),
     db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),
-    db
-      .update(railSettings)
-      .set({ payoutWallet: null, ...bumped })
-      .where(and(eq(railSettings.merchantId, accountId), isNotNull(railSettings.payoutWallet))),
+    stepRows(
+      db,
+      railSettings,
+      { payoutWallet: null, updatedAt: now },
+      and(eq(railSettings.merchantId, accountId), isNotNull(railSettings.payoutWallet)),
+    ),
     ...endOpenSales(ctx, accountId),
   ];
 }
@@ -102,18 +98,17 @@ function endOpenSales({ db, now }: Shard, accountId: AccountId): Write[] {
       .update(handoffs)
       .set(over)
       .where(and(eq(handoffs.merchantId, accountId), isNull(handoffs.paymentId), gt(handoffs.expiresAt, now))),
-    db
-      .update(paymentSessions)
-      .set({ ...over, version: sql`version + 1` })
-      .where(and(gt(paymentSessions.expiresAt, now), eq(paymentSessions.merchantId, accountId), eq(paymentSessions.livemode, true))),
+    stepRows(
+      db,
+      paymentSessions,
+      over,
+      and(gt(paymentSessions.expiresAt, now), eq(paymentSessions.merchantId, accountId), eq(paymentSessions.livemode, true)),
+    ),
     db
       .update(meteredSessions)
       // Their objects are told by the look that is due now.
       .set({ expiresAt: sql`min(expires_at, ${now})`, idleSeconds: 0, nextLookAt: now })
       .where(and(eq(meteredSessions.merchantId, accountId), eq(meteredSessions.livemode, true), isNull(meteredSessions.endedAt))),
-    db
-      .update(payments)
-      .set({ ...over, updatedAt: now, version: sql`version + 1` })
-      .where(ofPayments),
+    stepRows(db, payments, { ...over, updatedAt: now }, ofPayments),
   ];
 }

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import type { Write } from '#platform/db/commit.ts';
 import {
   type BillingCustomer,
   billingCustomers,
@@ -9,6 +9,7 @@ import {
   type ProcessorEventRow,
   processorEvents,
 } from '#platform/db/tables/office/billing.ts';
+import { casUpdate, stepRows, updateUnversioned } from '#platform/db/versioned.ts';
 
 export const findCustomer = (db: Db, accountId: AccountId): Promise<BillingCustomer | undefined> =>
   db.select().from(billingCustomers).where(eq(billingCustomers.accountId, accountId)).get();
@@ -31,19 +32,15 @@ export const insertCustomer = (db: Db, row: BillingCustomer): Promise<unknown> =
 
 /** The account is another customer from now on, which has no subscription yet. Nothing where a rival has renamed it already. */
 export const renameCustomer = (db: Db, gone: string, row: BillingCustomer): Promise<unknown> =>
-  db
-    .update(billingCustomers)
-    .set({ ...row, createdAt: undefined, erasingSince: undefined, version: sql`version + 1` })
-    .where(and(eq(billingCustomers.accountId, row.accountId), eq(billingCustomers.customerId, gone)));
+  stepRows(
+    db,
+    billingCustomers,
+    { ...row, createdAt: undefined, erasingSince: undefined },
+    and(eq(billingCustomers.accountId, row.accountId), eq(billingCustomers.customerId, gone)),
+  );
 
-/** The second fails the batch where another change was faster. */
-export const updateCustomer = (ctx: Shard, before: BillingCustomer, after: BillingCustomer): Write[] => [
-  ctx.db
-    .update(billingCustomers)
-    .set({ ...after, erasingSince: undefined, version: before.version + 1 })
-    .where(and(eq(billingCustomers.accountId, before.accountId), eq(billingCustomers.version, before.version))),
-  vetoUnlessChanged(ctx),
-];
+export const updateCustomer = (ctx: Shard, before: BillingCustomer, after: BillingCustomer): Write[] =>
+  casUpdate(ctx, billingCustomers, before, { ...after, erasingSince: undefined });
 
 export const isTakenIn = async (db: Db, eventId: string): Promise<boolean> =>
   (await db.$count(processorEvents, eq(processorEvents.id, eventId))) > 0;
@@ -62,7 +59,7 @@ export const listErasing = (db: Db, now: number, max: number): Promise<BillingCu
 
 /** Puts one that the processor could not be told of behind all others that wait. */
 export const postponeErasing = (db: Db, customerId: string, now: number): Promise<unknown> =>
-  db.update(billingCustomers).set({ erasingSince: now }).where(eq(billingCustomers.customerId, customerId));
+  updateUnversioned(db, billingCustomers, { erasingSince: now }, eq(billingCustomers.customerId, customerId));
 
 export const deleteCustomer = (db: Db, customerId: string): Promise<unknown> =>
   db.delete(billingCustomers).where(eq(billingCustomers.customerId, customerId));
@@ -83,7 +80,7 @@ export const listDueReads = (db: Db, now: number, last: BillingCustomer | null, 
     .limit(max);
 
 export const postponeRead = (db: Db, accountId: AccountId, nextReadAt: number): Promise<unknown> =>
-  db.update(billingCustomers).set({ nextReadAt }).where(eq(billingCustomers.accountId, accountId));
+  updateUnversioned(db, billingCustomers, { nextReadAt }, eq(billingCustomers.accountId, accountId));
 
 /** What a person has to see to at the processor: how many customers, and the name of one of them there. */
 export const listCardTrouble = (db: Db): Promise<{ trouble: CardTrouble; customers: number; customerId: string }[]> =>

@@ -1,10 +1,11 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import type { PaymentId, PaymentSessionId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import type { Write } from '#platform/db/commit.ts';
 import { type PaymentSession, paymentSessions } from '#platform/db/tables/checkout.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { payments } from '#platform/db/tables/payments.ts';
+import { casUpdate, stepRows } from '#platform/db/versioned.ts';
 
 /** Of any merchant: the id itself is the capability. With the last payment begun in it. */
 export async function findPaymentSession(
@@ -24,20 +25,10 @@ export async function findPaymentSession(
 export const moveSession = (db: Db, { id, paymentSessionId }: Payment, to: PaymentId): Write[] =>
   paymentSessionId === null
     ? []
-    : [
-        db
-          .update(paymentSessions)
-          .set({ paymentId: to, version: sql`${paymentSessions.version} + 1` })
-          .where(and(eq(paymentSessions.id, paymentSessionId), eq(paymentSessions.paymentId, id))),
-      ];
+    : [stepRows(db, paymentSessions, { paymentId: to }, and(eq(paymentSessions.id, paymentSessionId), eq(paymentSessions.paymentId, id)))];
 
 export const insertPaymentSession = (db: Db, session: PaymentSession): Write => db.insert(paymentSessions).values(session);
 
-/** The second statement fails the batch where another payment was begun in the session first. */
-export const holdPayment = (ctx: Shard, session: PaymentSession, paymentId: PaymentId): Write[] => [
-  ctx.db
-    .update(paymentSessions)
-    .set({ paymentId, version: session.version + 1 })
-    .where(and(eq(paymentSessions.id, session.id), eq(paymentSessions.version, session.version))),
-  vetoUnlessChanged(ctx),
-];
+/** Fails the batch if another payment was begun in the session first. */
+export const holdPayment = (ctx: Shard, session: PaymentSession, paymentId: PaymentId): Write[] =>
+  casUpdate(ctx, paymentSessions, session, { paymentId });

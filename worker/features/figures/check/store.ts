@@ -5,6 +5,7 @@ import type { Db } from '#platform/context.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { figureCursors, figureDays } from '#platform/db/tables/office/figures.ts';
 import { payments } from '#platform/db/tables/payments.ts';
+import { updateUnversioned } from '#platform/db/versioned.ts';
 import type { EventType } from '#rules/events.ts';
 import { cursorNameOf } from '../cursors.store.ts';
 import { parsedParts } from '../store.ts';
@@ -18,10 +19,7 @@ export const loadCheckedDay = (db: Db) =>
     .get();
 
 export const noteChecked = (db: Db, checkedDay: string): Promise<unknown> =>
-  db
-    .update(figureCursors)
-    .set({ checkedDay })
-    .where(eq(figureCursors.name, cursorNameOf(true)));
+  updateUnversioned(db, figureCursors, { checkedDay }, eq(figureCursors.name, cursorNameOf(true)));
 
 /** Merchants of a day from one that is drawn at random on, in the order of their ids, and from the first one where those end. */
 export async function drawDayOwners(db: Db, day: number, count: number) {

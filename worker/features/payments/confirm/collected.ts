@@ -52,11 +52,18 @@ export const periodOf = ({ periodStartTs, periodEndTs }: CollectedPeriod): Perio
 /** What a payment of a period is, as far as the authorization is told of it. */
 type PeriodPayment = Pick<Payment, 'id' | 'txSignature' | 'membershipId'>;
 
-/** The step that a collected period makes; null where the authorization is over: another may have taken its place by then. */
-const stepOf = ({ status, endedAt }: AuthorizationRow): AuthorizationStep | null => {
-  const step = status === 'pending' ? 'authorize' : 'collect';
-  return endedAt === null && AUTHORIZATION.can(status, step) ? step : null;
+/**
+ * The step that a collected period makes; null if the authorization is over, because another may have taken its place. One that never began
+ * begins with its first period, also if its checkout has failed.
+ */
+const stepOf = ({ status, startedAt, endedAt }: AuthorizationRow): AuthorizationStep | null => {
+  if (startedAt === null) return 'authorize';
+  return endedAt === null && AUTHORIZATION.can(status, 'collect') ? 'collect' : null;
 };
+
+/** True if the wallet has begun another subscription since, which what stands at the address on the chain is collected for. */
+export const isOvertaken = ({ createdAt }: AuthorizationRow, rivals: AuthorizationRow[]): boolean =>
+  rivals.some((rival) => rival.createdAt > createdAt);
 
 /** How a membership's subscription stands once the authorization has collected another period; null: it pays for none any more. */
 export const subscribedBy = (row: AuthorizationRow): Pick<Membership, 'authorizationId' | 'subscriptionStatus'> | null => {
@@ -66,7 +73,7 @@ export const subscribedBy = (row: AuthorizationRow): Pick<Membership, 'authoriza
 
 /**
  * The authorization after a period was collected, to be stored in the batch that stores the payment: paid to the period's end, and due
- * again at the start of the next. One that is over stays so. The batch fails where the period was collected before.
+ * again at the start of the next. One that is over stays so, unless this is its first period. The batch fails where the period was collected before.
  */
 export function planCollected(
   ctx: Shard,
@@ -74,9 +81,10 @@ export function planCollected(
   { payment, period }: { payment: PeriodPayment; period: PeriodTimes },
 ): Change<AuthorizationRow> {
   const step = stepOf(before);
+  const begun = step === 'authorize' ? { startedAt: period.startsAt, endedAt: null } : {};
   const after = stepAuthorization(ctx, before, step, {
-    ...collectedPatch(ctx, before, period),
-    ...(step === 'authorize' ? { startedAt: period.startsAt } : {}),
+    ...collectedPatch(ctx, { ...before, ...begun }, period),
+    ...begun,
     ...(step === null ? {} : { membershipId: payment.membershipId }),
     lastCollection: { at: ctx.now, status: 'collected', txSignature: payment.txSignature! },
   });

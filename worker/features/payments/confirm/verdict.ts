@@ -1,5 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
+import type { Purchase } from '#features/memberships/membership.ts';
 import type { Shard } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
@@ -14,7 +15,7 @@ import { claimTransaction, updatePayment } from '../store.ts';
 import { closeUnmatched, vetoRecovered } from '../unmatched/store.ts';
 import { planRecovery, planUnmatched } from '../unmatched/unmatched.ts';
 import { dropCandidate } from '../watch/candidate.store.ts';
-import { type CollectionMatch, matchCollection, planCollected, planReplaced, subscribedBy } from './collected.ts';
+import { type CollectionMatch, isOvertaken, matchCollection, planCollected, planReplaced, subscribedBy } from './collected.ts';
 import type { loadConfirmation } from './store.ts';
 
 export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
@@ -64,17 +65,12 @@ export function planVerdict(ctx: Shard, loaded: Loaded, transaction: ChainTransa
   // What the merchant was already asked to decide stays the merchant's to decide.
   if (payment.status === 'FAILED' && (loaded.timesRecovered > 0 || loaded.unmatched))
     return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
-  if (payment.status === 'FAILED') {
-    // The buyer paid on time by the chain's clock, and the service failed the session too early: it accepts the payment itself.
-    const recovery = planRecovery(ctx, loaded, proof);
-    const error = withMeta(standing!, { recovered_payment_id: recovery.result.id });
-    const writes = [vetoRecovered(ctx, payment), ...recovery.writes];
-    return { ...recovery, writes, result: { outcome: 'refused', error, recovered: recovery.result } };
-  }
-  // Nothing is left that refuses this transaction: it confirms the payment, unless the batch of another request was stored first.
-  return match.period
-    ? planFirstPeriod(ctx, loaded, { proof, paid: match.payment, period: match.period, transaction })
-    : planConfirmed(ctx, loaded, proof, match.payment);
+  // Nothing is left that refuses this transaction: it is stored, unless the batch of another request was stored first.
+  const proven = planProven(ctx, loaded, { proof, paid: match.payment, period: match.period, transaction });
+  if (payment.status !== 'FAILED') return { ...proven, result: { outcome: 'done', payment: proven.result } };
+  const error = withMeta(standing!, { recovered_payment_id: proven.result.id });
+  const writes = [vetoRecovered(ctx, payment), ...proven.writes];
+  return { ...proven, writes, result: { outcome: 'refused', error, recovered: proven.result } };
 }
 
 /** What a session past its end answers to any other transaction. */
@@ -85,15 +81,51 @@ export function stateError(payment: Payment): ApiError | null {
 
 const withMeta = (error: ApiError, meta: Record<string, unknown>): ApiError => new ApiError(error.code, { ...error.options, meta });
 
+interface Proven {
+  proof: Proof;
+  paid: PaidTransfer;
+  period: PeriodTimes | undefined;
+  transaction: ChainTransaction;
+}
+
+/**
+ * Applies a proof of money, whatever state its session is in. An open session is confirmed. One that the service failed too early was paid on
+ * time by the chain's clock: a payment of its own recovers it. A first period begins the subscription in the same batch.
+ */
+function planProven(ctx: Shard, loaded: Loaded, proven: Proven): Change<Payment> {
+  const { period } = proven;
+  const { payment, authorization, rivals } = loaded;
+  const sold = period ? { ...loaded, payment: { ...payment, terms: periodTerms(payment, period, proven.transaction) } } : loaded;
+  const isFailed = payment.status === 'FAILED';
+  const begins = period && authorization && !(isFailed && isOvertaken(authorization, rivals)) ? { period, authorization } : null;
+  const subscription = begins && subscribedBy(begins.authorization);
+  const applied = isFailed ? planRecovery(ctx, sold, proven.proof, subscription) : planConfirmed(ctx, sold, proven, subscription);
+  if (!begins) return applied;
+  const replaced = planReplaced(ctx, rivals);
+  const begun = planCollected(ctx, begins.authorization, { payment: applied.result, period: begins.period });
+  return {
+    events: [...applied.events, ...replaced.events, ...begun.events],
+    writes: [...applied.writes, ...replaced.writes, ...begun.writes],
+    result: applied.result,
+  };
+}
+
+/** What is paid for lasts to the period's end. */
+const periodTerms = (payment: Payment, { endsAt }: PeriodTimes, { memos }: ChainTransaction): Payment['terms'] => ({
+  ...payment.terms,
+  periodEndsAt: endsAt,
+  ...(svcMemos(memos).join() === memoOf(payment) ? {} : { isOwnersCollection: true as const }),
+});
+
 function planConfirmed(
   ctx: Shard,
-  { payment, memberships, merchantName, authorization }: Loaded,
-  proof: Proof,
-  paid: PaidTransfer,
-): Change<Verdict> {
+  { payment, memberships, merchantName }: Loaded,
+  { proof, paid }: Proven,
+  subscription: Purchase['subscription'],
+): Change<Payment> {
   const { txSignature, slot, blockTime, payer: payerWallet } = proof;
   const submit = payment.status === 'PENDING_SIGNATURE' ? stepPayment(ctx, payment, 'submit', { txSignature }) : null;
-  const bought = planPurchase(ctx, payment, merchantName, memberships, proof, authorization && subscribedBy(authorization));
+  const bought = planPurchase(ctx, payment, merchantName, memberships, proof, subscription);
   const confirm = stepPayment(ctx, submit?.after ?? payment, 'confirm', {
     txSignature,
     slot,
@@ -109,33 +141,13 @@ function planConfirmed(
     events: [...(submit ? [submit.event] : []), confirm.event, ...bought.events],
     writes: [
       claimTransaction(ctx, payment, proof),
-      updatePayment(ctx.db, payment, confirm.after),
+      ...updatePayment(ctx, payment, confirm.after),
       closeUnmatched(ctx.db, txSignature, payment),
       ...bought.writes,
       // Its rivals stay: what they bring is a second payment, and not to be lost from sight.
       dropCandidate(ctx.db, payment.id, txSignature),
     ],
-    result: { outcome: 'done', payment: confirm.after },
-  };
-}
-
-/** The first period of a native subscription: what is paid for lasts to the period's end, and the authorization begins. */
-function planFirstPeriod(
-  ctx: Shard,
-  loaded: Loaded,
-  { proof, paid, period, transaction }: { proof: Proof; paid: PaidTransfer; period: PeriodTimes; transaction: ChainTransaction },
-): Change<Verdict> {
-  const { payment, authorization, rivals } = loaded;
-  const isOurs = svcMemos(transaction.memos).join() === memoOf(payment);
-  const terms = { ...payment.terms, periodEndsAt: period.endsAt, ...(isOurs ? {} : { isOwnersCollection: true as const }) };
-  const confirmed = planConfirmed(ctx, { ...loaded, payment: { ...payment, terms } }, proof, paid);
-  if (confirmed.result.outcome === 'refused') return confirmed;
-  const replaced = planReplaced(ctx, rivals);
-  const begun = planCollected(ctx, authorization!, { payment: confirmed.result.payment, period });
-  return {
-    events: [...confirmed.events, ...replaced.events, ...begun.events],
-    writes: [...confirmed.writes, ...replaced.writes, ...begun.writes],
-    result: confirmed.result,
+    result: confirm.after,
   };
 }
 

@@ -100,7 +100,6 @@ export async function prepareRefund(scope: Scope, request: RefundRequest): Promi
   requireRefundable(known);
   unitsOf(known, request.amount);
   await refuseUnderWay(ctx, paymentId);
-  await restoreArchived(ctx, paymentId);
   const destination = await accountOf(known.payerWallet!, known.mint);
   const state = await ctx.chain.prepare(known.mint === NATIVE_MINT ? [] : [destination]);
   if (state.kind === 'unavailable') {
@@ -109,7 +108,7 @@ export async function prepareRefund(scope: Scope, request: RefundRequest): Promi
   }
   const { lifetime, exists } = state;
   try {
-    return await transact(ctx, { reload: () => getPayment(ctx, paymentId) }, async (payment) => {
+    return await transact(ctx, { reload: () => getRow(ctx, paymentId) }, async (payment) => {
       requireRefundable(payment);
       const refund = newRefund(ctx, payment, { units: unitsOf(payment, request.amount), revokesAccess, lifetime });
       const terms = {
@@ -122,12 +121,18 @@ export async function prepareRefund(scope: Scope, request: RefundRequest): Promi
       };
       const transaction = await buildCheckoutTransaction(terms, payment.recipientWallet, lifetime);
       const prepared = { transaction, refund };
-      return withAnswer({ events: [], writes: insertRefund(ctx, refund, await readUntil(ctx)), result: prepared }, keep(prepared));
+      return withAnswer({ events: [], writes: insertRefund(ctx, payment, refund, await readUntil(ctx)), result: prepared }, keep(prepared));
     });
   } catch (error) {
     const isContended = error instanceof ApiError && error.options.meta?.reason === 'contended';
     throw isVeto(error) || isContended ? inFlight() : error;
   }
+}
+
+/** The payment as a row, restored if it is in the archive. */
+export async function getRow(ctx: Shard, paymentId: PaymentId): Promise<Payment> {
+  await restoreArchived(ctx, paymentId);
+  return getPayment(ctx, paymentId);
 }
 
 const newRefund = (

@@ -16,7 +16,7 @@ import { paymentAfter, paymentEvent, requireViewer } from '../payment.ts';
 import { getPayment, updatePayment } from '../store.ts';
 import { dropCandidate } from '../watch/candidate.store.ts';
 import { rememberNamed } from '../watch/candidates.ts';
-import { refundableOf } from './refund.ts';
+import { getRow, refundableOf } from './refund.ts';
 import { toRefundResource } from './resource.ts';
 import { findRefund, findRefundByNonce, listRevoking, noteSeen } from './store.ts';
 
@@ -106,7 +106,7 @@ async function planRestated(ctx: Shard, payment: Payment, refunds: Refund[], abo
       : isRevoked
         ? await planReinstatement(ctx, after)
         : await planRevocation(ctx, payment);
-  return { events: [event, ...membership.events], writes: [updatePayment(ctx.db, payment, after), ...membership.writes], result: after };
+  return { events: [event, ...membership.events], writes: [...updatePayment(ctx, payment, after), ...membership.writes], result: after };
 }
 
 /** A refund that the chain drops was never paid, and is told so; one that is there after all is told again. */
@@ -122,7 +122,7 @@ const restate = (ctx: Shard, refundId: RefundId, { step, isThere }: { step: Fate
     const refund = await findRefund(ctx.db, refundId);
     const noted: Change<null> = { events: [], writes: step.writes, result: null };
     if (!refund) return noted;
-    const payment = await getPayment(ctx, refund.paymentId);
+    const payment = await getRow(ctx, refund.paymentId);
     if (isNoted(payment, refund.txSignature!) === isThere) return noted;
     const others = (payment.refunds ?? []).filter(({ txSignature }) => txSignature !== refund.txSignature);
     const change = await planRestated(ctx, payment, isThere ? [...others, toRefund(refund)] : others, refund);

@@ -3,11 +3,12 @@ import type { PaymentId, RefundId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, settlementOf } from '#platform/db/archive.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { commit, isVeto, vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
-import { payments, type RefundRow, refunds } from '#platform/db/tables/payments.ts';
+import { type Payment, payments, type RefundRow, refunds } from '#platform/db/tables/payments.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
+import { casUpdate } from '#platform/db/versioned.ts';
 
 /** By the nonce of the memo that this chain shows. */
 export const findRefundByNonce = (ctx: Shard, nonce: string) =>
@@ -100,10 +101,14 @@ export async function hasUnderWay(db: Db, paymentId: PaymentId, readUntil: numbe
   return row?.found === 1;
 }
 
-/** The first fails the batch while another refund of the payment is under way. */
-export const insertRefund = (ctx: Shard, refund: RefundRow, readUntil: number): Write[] => [
+/**
+ * Fails the batch while another refund of the payment is under way. The payment moves to its next version, so that nothing that was planned
+ * without this refund is stored: neither another refund nor the payment's way to the archive.
+ */
+export const insertRefund = (ctx: Shard, payment: Payment, refund: RefundRow, readUntil: number): Write[] => [
   vetoIf(ctx, isUnderWay(refund.paymentId, readUntil)),
   ctx.db.insert(refunds).values(refund),
+  ...casUpdate(ctx, payments, payment, { updatedAt: ctx.now }),
 ];
 
 /** A refund is on the chain, by this transaction and no other. */
@@ -121,8 +126,9 @@ export const noteSeen = (ctx: Shard, refund: RefundRow, slot: number): Write[] =
 ];
 
 /**
- * Makes a payment in the archive a row again, with the settlement that brought it: what happens to it from now on is told of the row, and
- * goes to the archive with that. Harmless where it is none, or twice.
+ * Makes a payment in the archive a row again, with the settlement that brought it. The move to the archive was a step of its version, so the
+ * row is one version above its line: a verb that had read the payment before the move finds its version neither gone nor come back.
+ * Harmless if the payment is not in the archive, or was restored by another request.
  */
 export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise<void> {
   const { db } = ctx;
@@ -130,9 +136,16 @@ export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise
   if (!place) return;
   const [line] = await readLines(ctx, [place]);
   const settlement = settlementOf(line!);
-  await db.batch([
-    db.insert(payments).values(paymentOf(line!)).onConflictDoNothing(),
-    db.delete(archivedPayments).where(eq(archivedPayments.id, paymentId)),
-    ...(settlement ? [db.insert(settlements).values(settlement).onConflictDoNothing()] : []),
-  ]);
+  const payment = paymentOf(line!);
+  const { archiveId, lineAt } = place;
+  const isPlace = and(eq(archivedPayments.id, paymentId), eq(archivedPayments.archiveId, archiveId), eq(archivedPayments.lineAt, lineAt));
+  const writes = [
+    db.delete(archivedPayments).where(isPlace),
+    vetoUnlessChanged(ctx),
+    db.insert(payments).values({ ...payment, version: payment.version + 1 }),
+    ...(settlement ? [db.insert(settlements).values(settlement)] : []),
+  ];
+  await commit(ctx, { events: [], writes, result: undefined }).catch((error: unknown) => {
+    if (!isVeto(error)) throw error;
+  });
 }

@@ -1,5 +1,6 @@
 import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentId, type UnmatchedId } from '#core/ids.ts';
+import type { Purchase } from '#features/memberships/membership.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
@@ -59,7 +60,12 @@ export function planUnmatched(ctx: Shard, { payment, unmatched }: Loaded, proof:
  * A new, confirmed payment out of money that missed its session. FAILED stays FAILED; the new payment says which session it
  * recovers, carries the memo that is on chain, and counts what really arrived.
  */
-export function planRecovery(ctx: Shard, { payment, memberships, merchantName }: Loaded, proof: Proof): Change<Payment> {
+export function planRecovery(
+  ctx: Shard,
+  { payment, memberships, merchantName }: Loaded,
+  proof: Proof,
+  subscription: Purchase['subscription'] = null,
+): Change<Payment> {
   const isWhole = proof.paidUnits >= payment.priceAmount;
   const recovered: Payment = {
     ...payment,
@@ -82,7 +88,7 @@ export function planRecovery(ctx: Shard, { payment, memberships, merchantName }:
     updatedAt: ctx.now,
     version: 1,
   };
-  const bought = planPurchase(ctx, recovered, merchantName, memberships, proof);
+  const bought = planPurchase(ctx, recovered, merchantName, memberships, proof, subscription);
   const row = { ...recovered, membershipId: bought.result.membership.id, receiptId: bought.result.receipt.id };
   return {
     events: [paymentEvent(ctx, 'payment.confirmed', row), ...bought.events],

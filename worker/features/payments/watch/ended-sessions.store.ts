@@ -8,6 +8,7 @@ import { events } from '#platform/db/tables/events.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
+import { updateUnversioned } from '#platform/db/versioned.ts';
 import { BLANK } from '../new-payment.store.ts';
 
 type Payment = typeof payments.$inferSelect;
@@ -74,10 +75,7 @@ export async function endSessions(db: Db, ids: PaymentId[], before: number): Pro
   const listed = sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`;
   const ended = sql`(SELECT id FROM ended_sessions WHERE id IN ${listed})`;
   await db.batch([
-    db
-      .update(payments)
-      .set({ isKept: true })
-      .where(sql`id IN ${listed} AND ${isOver(before)} AND ${HAS_MONEY}`),
+    updateUnversioned(db, payments, { isKept: true }, sql`id IN ${listed} AND ${isOver(before)} AND ${HAS_MONEY}`),
     db.insert(endedSessions).select(
       sql`SELECT id, merchant_id, livemode, product_id, nullif(failure_code, 'session_expired'), nonce, reference, asset, price_amount, recipient_wallet, customer_ref,
           expires_at, late_grace_seconds, created_at, updated_at, version

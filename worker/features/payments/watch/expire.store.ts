@@ -1,8 +1,8 @@
 import { and, asc, getTableColumns, lte, sql } from 'drizzle-orm';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Shard } from '#platform/context.ts';
-import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
 import { payments } from '#platform/db/tables/payments.ts';
+import { commitMany, type RowStep } from '#platform/db/versioned.ts';
 
 /** Up to when sessions are certainly over, epoch ms, and from when on they are given up whatever is still looked at. */
 export interface ExpiryBounds {

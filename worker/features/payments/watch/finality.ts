@@ -31,7 +31,7 @@ const finalizeGroup = (ctx: Shard, paymentIds: PaymentId[], step: FateStep) =>
     );
     return {
       events: [...after.map((payment) => paymentEvent(ctx, 'payment.finalized', payment)), ...restored.flatMap(({ events }) => events)],
-      writes: [...step.writes, ...(after.length > 0 ? [finalizePayments(ctx, plain)] : []), ...restored.flatMap(({ writes }) => writes)],
+      writes: [...step.writes, ...(after.length > 0 ? finalizePayments(ctx, plain) : []), ...restored.flatMap(({ writes }) => writes)],
       result: null,
     };
   });

@@ -1,10 +1,11 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import type { ReceiptId } from '#core/ids.ts';
 import type { InvoiceMetadata } from '#papers/facts.ts';
 import type { Db, Scope } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import type { Write } from '#platform/db/commit.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { receiptMetadata, receipts } from '#platform/db/tables/receipts.ts';
+import { casUpdate } from '#platform/db/versioned.ts';
 import { documentOf, type Receipt } from '../store.ts';
 
 export const findMetadata = (db: Db, receiptId: ReceiptId) =>
@@ -30,6 +31,5 @@ export function storeMetadata(ctx: Scope, receipt: Receipt, metadata: InvoiceMet
     const productName = documentOf(receipt).product_name;
     return [db.insert(receiptMetadata).values({ receiptId, merchantId, livemode, rowNumber, productName, metadata, version, updatedAt })];
   }
-  const isBefore = and(eq(receiptMetadata.receiptId, receiptId), eq(receiptMetadata.version, version - 1));
-  return [db.update(receiptMetadata).set({ metadata, version, updatedAt }).where(isBefore), vetoUnlessChanged(ctx)];
+  return casUpdate(ctx, receiptMetadata, { receiptId, version: version - 1 }, { metadata, updatedAt });
 }

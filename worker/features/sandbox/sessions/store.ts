@@ -6,10 +6,11 @@ import { findQuietSince } from '#features/support/store.ts';
 import { claimsInReach, inReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { type SandboxSession, sandboxSessions } from '#platform/db/tables/sandbox.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { casUpdate } from '#platform/db/versioned.ts';
 import { SERVED_AFTER_MS } from '#rules/subscriptions/schedule.ts';
 
 export const findSandboxSession = (db: Db, sessionId: SandboxSessionId): Promise<SandboxSession | undefined> =>
@@ -43,14 +44,8 @@ export const insertSandboxSession = (ctx: Shard, session: SandboxSession, day: {
   ctx.db.insert(sandboxSessions).values(session),
 ];
 
-/** Statements, not effects: the second fails the batch where another run was faster. */
-export const updateSandboxSession = (ctx: Shard, before: SandboxSession, after: SandboxSession): Write[] => [
-  ctx.db
-    .update(sandboxSessions)
-    .set({ ...after, version: before.version + 1 })
-    .where(and(eq(sandboxSessions.id, before.id), eq(sandboxSessions.version, before.version))),
-  vetoUnlessChanged(ctx),
-];
+export const updateSandboxSession = (ctx: Shard, before: SandboxSession, after: SandboxSession): Write[] =>
+  casUpdate(ctx, sandboxSessions, before, after);
 
 /** Sessions that run and have not moved since: their message was lost, or what ran them died. */
 export const listStalled = (db: Db, movedBefore: number, limit: number) =>

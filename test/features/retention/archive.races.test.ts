@@ -1,0 +1,102 @@
+import type { KeyPairSigner } from '@solana/kit';
+import { describe, expect, it } from 'vitest';
+import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
+import type { Env } from '#platform/context.ts';
+import { withFaults } from '../../world/faults.ts';
+import { archiveAll, ctxAt } from '../../world/old-books.ts';
+import { newReferenceWorld } from '../../world/own-reference.ts';
+import type { Merchant, World } from '../../world/world.ts';
+
+interface Sale {
+  path: string;
+  id: string;
+  merchant: Merchant;
+  wallet: KeyPairSigner;
+}
+
+/** A final payment to a wallet that can pay it back, with all that it caused sent. Only its own events are left to archive. */
+async function oldSale(w: World): Promise<Sale> {
+  await archiveAll(w);
+  const merchant = await w.merchant();
+  const wallet = await w.chain.wallet();
+  const product = await w.product(merchant, { access_period_days: 30, payout_wallet: wallet.address });
+  const { payment } = await w.purchase(product, await w.chain.wallet());
+  // The last receipt of a chain stays, so another one follows.
+  await w.purchase(product, await w.chain.wallet());
+  while (w.queue.sent.length > 0) await w.deliver();
+  await sweepReceiptChains(ctxAt(w.env, 0));
+  await w.env.DB.batch([
+    w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at WHERE finalized_at IS NULL'),
+    w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at, next_look_at = NULL WHERE final_at IS NULL'),
+  ]);
+  return { path: `/v1/payments/${payment.payment_id}`, id: payment.payment_id, merchant, wallet };
+}
+
+const placeOf = async (w: World, { id }: Sale) =>
+  w.env.DB.prepare(
+    `SELECT (SELECT count(*) FROM payments WHERE id = ?1) AS rows,
+      (SELECT count(*) FROM archived_payments WHERE id = unhex(replace(?1, '-', ''))) AS archived`,
+  )
+    .bind(id)
+    .first();
+
+const prepare = (w: World, { path, merchant }: Sale, env: Env = w.env) =>
+  w.call('POST', `${path}/refund-transaction`, { key: merchant.key, body: { revoke_access: true }, env });
+
+/** The prepared refund lands and is confirmed: the payment says so, nothing is left to pay back, and its membership is over. */
+async function expectPaidBackOnce(w: World, sale: Sale, transaction: string, at: string): Promise<void> {
+  const signature = await w.chain.call<string>('sendTransaction', await w.chain.sign(sale.wallet, transaction), { encoding: 'base64' });
+  const confirm = () => w.call('POST', `${sale.path}/refund-confirm`, { key: sale.merchant.key, body: { tx_signature: signature } });
+  const { status, body } = await confirm();
+  expect([status, body.refunded], at).toEqual([200, [expect.objectContaining({ tx_signature: signature })]]);
+  expect((await confirm()).body, at).toEqual(body);
+  const again = await prepare(w, sale);
+  expect([again.status, again.body.meta.reason], at).toEqual([409, 'refunded']);
+  const { body: membership } = await w.call('GET', `/v1/memberships/lookup?payment_id=${sale.id}`, { key: sale.merchant.key });
+  expect(membership.status, at).toBe('cancelled');
+  expect(await placeOf(w, sale), at).toEqual({ rows: 1, archived: 0 });
+}
+
+/** Runs `rival` before the n-th trip of what `run` does with its environment; answers how many trips that made. */
+async function cutIn<T>(w: World, n: number, rival: () => Promise<unknown>, run: (env: Env) => Promise<T>) {
+  const { env, trips } = withFaults(w.env, { before: async ({ number }) => number === n && Boolean(await rival()) && false });
+  return { answer: await run(env), trips: trips.length };
+}
+
+describe('a refund of a payment that is being archived', () => {
+  it('keeps the payment whole and is paid once, whichever two steps of the archive it is prepared between', async () => {
+    const w = await newReferenceWorld();
+    const places: unknown[] = [];
+    for (let n = 1, trips = Number.POSITIVE_INFINITY; n <= trips; n++) {
+      const sale = await oldSale(w);
+      let prepared: Awaited<ReturnType<typeof prepare>> | undefined;
+      const rival = async () => (prepared = await prepare(w, sale));
+      ({ trips } = await cutIn(w, n, rival, (env) => archiveAll(w, env)));
+      const at = `before step ${n} of ${trips}`;
+      expect(prepared?.status, at).toBe(200);
+      places.push(await placeOf(w, sale));
+      await expectPaidBackOnce(w, sale, prepared!.body.transaction, at);
+    }
+    expect(places.length).toBeGreaterThan(8);
+    expect(new Set(places.map((place) => JSON.stringify(place)))).toEqual(new Set(['{"rows":1,"archived":0}']));
+  });
+
+  it('is prepared, or refused as one to retry, whichever two of its steps the archive runs between', async () => {
+    const w = await newReferenceWorld();
+    let archived = 0;
+    for (let n = 1, trips = Number.POSITIVE_INFINITY; n <= trips; n++) {
+      const sale = await oldSale(w);
+      const rival = async () => {
+        await archiveAll(w);
+        archived += ((await placeOf(w, sale)) as { archived: number }).archived;
+      };
+      let prepared: Awaited<ReturnType<typeof prepare>>;
+      ({ answer: prepared, trips } = await cutIn(w, n, rival, (env) => prepare(w, sale, env)));
+      const at = `before step ${n} of ${trips}`;
+      expect([200, 409], at).toContain(prepared.status);
+      const { body } = prepared.status === 200 ? prepared : await prepare(w, sale);
+      await expectPaidBackOnce(w, sale, body.transaction, at);
+    }
+    expect(archived).toBeGreaterThan(3);
+  });
+});
