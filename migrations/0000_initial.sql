@@ -961,6 +961,7 @@ CREATE UNIQUE INDEX `metered_sessions_channel_id_unique` ON `metered_sessions` (
 CREATE INDEX `metered_sessions_by_merchant` ON `metered_sessions` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `metered_sessions_due` ON `metered_sessions` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_metered_sessions_due` ON `metered_sessions` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `metered_sessions_operators` ON `metered_sessions` (`operator`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_over` ON `metered_sessions` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `settlements` (
 	`payment_id` text PRIMARY KEY NOT NULL,
@@ -978,6 +979,7 @@ CREATE TABLE `settlements` (
 	`mint` text NOT NULL,
 	`amount` text NOT NULL,
 	`payer_wallet` text NOT NULL,
+	`fee_payer` text NOT NULL,
 	`recipient_wallet` text NOT NULL,
 	`recipient_ata` text NOT NULL,
 	`nonce` text NOT NULL,

@@ -116,6 +116,7 @@ async function draft(
     mint,
     amount: units,
     payerWallet,
+    feePayer: session.operator,
     recipientWallet: merchantWallet,
     recipientAta: await associatedTokenAccount(merchantWallet, mint),
     nonce,
