@@ -4,11 +4,12 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, parseEnv } from 'node:util';
 import { unstable_readConfig as readWrangler } from 'wrangler';
+import { listMissingKeys, NAMED_KEYS, type NamedKey } from '../worker/platform/chain/named-keys.ts';
 import { Refusal } from './options.ts';
 import { runWrangler } from './wrangler.ts';
 
@@ -64,11 +65,31 @@ const lookAtMigrations: Look = async ({ env, offline }) => {
   }
 };
 
+/** Keys that open rows name, of which the file has none: what names them would wait until they are put back. */
+const lookAtKeys: Look = async ({ vars, env, offline }) => {
+  if (offline || vars === undefined || !process.env.CLOUDFLARE_API_TOKEN) return null;
+  const secrets = parseEnv(readFileSync(vars, 'utf8'));
+  const chosen = env === undefined ? [] : ['--env', env];
+  const { d1_databases } = readWrangler({ config: 'wrangler.toml', ...(env === undefined ? {} : { env }) }, { hideWarnings: true });
+  const stateDir = mkdtempSync(join(tmpdir(), 'svc-check-'));
+  try {
+    const named: NamedKey[] = [];
+    for (const { binding } of d1_databases) {
+      const said = await runWrangler(['d1', 'execute', binding, '--remote', '--json', '--command', NAMED_KEYS, ...chosen], { stateDir });
+      named.push(...(JSON.parse(said) as { results: NamedKey[] }[]).flatMap(({ results }) => results));
+    }
+    return listMissingKeys(secrets, named).map(({ variable, address }) => `${variable} lacks the key of ${address}, which open rows name`);
+  } finally {
+    rmSync(stateDir, { recursive: true, force: true });
+  }
+};
+
 const LOOKS: Record<string, Look> = {
   configuration: lookAtConfiguration,
   'wrangler.toml': lookAtPlaceholders,
   'build and size': lookAtBundle,
   migrations: lookAtMigrations,
+  'keys in use': lookAtKeys,
 };
 
 function readFlags(args: string[]): Flags {

@@ -968,6 +968,7 @@ CREATE INDEX `metered_sessions_ended` ON `metered_sessions` (`next_look_at`) WHE
 CREATE INDEX `metered_sessions_unopened` ON `metered_sessions` (`livemode`,`next_look_at`) WHERE status = 'created' AND channel_id IS NULL AND next_look_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `metered_sessions_unopened_by_product` ON `metered_sessions` (`product_id`,`created_at`) WHERE status = 'created' AND channel_id IS NULL;--> statement-breakpoint
 CREATE INDEX `sandbox_metered_sessions_due` ON `metered_sessions` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `metered_sessions_operators` ON `metered_sessions` (`operator`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_over` ON `metered_sessions` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `settlements` (
 	`payment_id` text PRIMARY KEY NOT NULL,
@@ -985,6 +986,7 @@ CREATE TABLE `settlements` (
 	`mint` text NOT NULL,
 	`amount` text NOT NULL,
 	`payer_wallet` text NOT NULL,
+	`fee_payer` text NOT NULL,
 	`recipient_wallet` text NOT NULL,
 	`recipient_ata` text NOT NULL,
 	`nonce` text NOT NULL,

@@ -4,7 +4,8 @@ import { iso, MINUTE, SECOND } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
 import { listUnconfigured, UnconfiguredBody } from '#features/readiness/unconfigured.ts';
 import { isAlarming } from '#platform/chain/fee-payer.ts';
-import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { listNamedKeys, readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Db, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
 import { fullness, isMailStalled, isStalled } from '#platform/db/vital-signs.ts';
 import { findFaults } from '#platform/http/configuration.ts';
@@ -28,6 +29,7 @@ const HealthResponse = z
       processor: Check,
       mail: Check.openapi({ description: 'failing: a letter has been due for half an hour; what the operator switched off is not.' }),
       configuration: Check.openapi({ description: 'failing: every other route answers 503 `misconfigured`.' }),
+      keys: Check.openapi({ description: 'failing: an open payment, channel or subscription names a key that this deployment lacks.' }),
       fee_payer: Check.openapi({ description: 'failing: more left it within the last hour than the operator expects.' }),
     }),
     database_used: orNull(z.number()).openapi({
@@ -79,7 +81,9 @@ interface Outside {
   hasMail: boolean;
   /** null: this service pays no fees for buyers. */
   isFeeAlarming: ((spent: number) => boolean) | null;
-  notConfigured: Record<string, string[]> | null;
+  notConfigured: ((named: readonly NamedKey[]) => Record<string, string[]>) | null;
+  /** True where this deployment lacks a key that open rows name. */
+  lacksKey: ((named: readonly NamedKey[]) => boolean) | null;
 }
 
 async function askOutside(ctx: Ctx): Promise<Outside> {
@@ -92,7 +96,16 @@ async function askOutside(ctx: Ctx): Promise<Outside> {
   ]);
   const isFeeAlarming = hasX402(config) ? (spent: number) => isAlarming(config, spent) : null;
   const isWhole = columns.length + nodes.length === 0;
-  return { rpc, prices, processor, isWhole, hasMail: hasMail(ctx), isFeeAlarming, notConfigured: listUnconfigured(ctx) };
+  return {
+    rpc,
+    prices,
+    processor,
+    isWhole,
+    hasMail: hasMail(ctx),
+    isFeeAlarming,
+    notConfigured: (named) => listUnconfigured(ctx, named),
+    lacksKey: (named) => listMissingKeys(config, named).length > 0,
+  };
 }
 
 /** Who asks, and what time it is for them. */
@@ -103,6 +116,8 @@ interface Waiting {
   lamportsSpent: number;
   isMailStalled: boolean;
   fullness: ReturnType<typeof fullness>;
+  /** What open rows name. */
+  named: NamedKey[];
 }
 
 /** What the database said last, by the environment that asked, because the health check is public and unlimited. A failure is not remembered. */
@@ -117,14 +132,16 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
     const before = { now: now - STALLED_MS, wallNow: wallNow - STALLED_MS };
     const ask = (db: Db, mail: SQL) => db.run(sql`SELECT ${isStalled(before)} AS late, ${mail} AS mail`);
     // Where migrations are behind there is nothing to read letters or fees from, and that is said by `configuration`.
-    const [answers, spent] = await Promise.all([
+    const [answers, spent, named] = await Promise.all([
       Promise.all(databases.map(({ db }) => ask(db, isMailStalled(before.wallNow)).catch(() => ask(db, sql`0`)))),
       readLamportsSpent(databases[0].db, wallNow).catch(() => 0),
+      Promise.all(databases.map(({ db }) => listNamedKeys(db).catch(() => []))),
     ]);
     const signs = answers.map(({ results }) => (results as { late: number; mail: number }[])[0]!);
     const waiting = {
       stalled: Math.max(...signs.map(({ late }) => late)),
       lamportsSpent: spent,
+      named: named.flat(),
       isMailStalled: signs.some(({ mail }) => mail === 1),
       fullness: fullness(Math.max(...answers.map(({ meta }) => meta.size_after))),
     };
@@ -136,17 +153,20 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
 }
 
 async function checkHealth(ctx: Asked, asked: Promise<Outside>, { isStrict }: { isStrict: boolean }) {
-  const [waiting, { rpc, prices, processor, isWhole, hasMail, isFeeAlarming, notConfigured }] = await Promise.all([
+  const [waiting, { rpc, prices, processor, isWhole, hasMail, isFeeAlarming, notConfigured, lacksKey }] = await Promise.all([
     readWaiting(ctx),
     asked,
   ]);
   const [database, queue] = [waiting !== null, waiting?.stalled === 0];
   const hasRoom = waiting?.fullness.isWarning === false;
   const feesAreWell = isFeeAlarming && waiting ? !isFeeAlarming(waiting.lamportsSpent) : null;
+  const keys = lacksKey && waiting ? !lacksKey(waiting.named) : null;
   const mail = hasMail && waiting ? !waiting.isMailStalled : null;
   const word = (isWell: boolean | null): z.infer<typeof Check> => (isWell === null ? 'not_configured' : isWell ? 'ok' : 'failing');
   const health = {
-    status: [database, hasRoom, queue, rpc, isWhole, ...[prices, processor, feesAreWell, mail].map((one) => one !== false)].every(Boolean)
+    status: [database, hasRoom, queue, rpc, isWhole, ...[prices, processor, feesAreWell, keys, mail].map((one) => one !== false)].every(
+      Boolean,
+    )
       ? ('ok' as const)
       : ('degraded' as const),
     version: VERSION,
@@ -159,10 +179,11 @@ async function checkHealth(ctx: Asked, asked: Promise<Outside>, { isStrict }: { 
       processor: word(processor),
       mail: word(mail),
       configuration: word(isWhole),
+      keys: word(keys),
       fee_payer: word(feesAreWell),
     },
     database_used: waiting?.fullness.used ?? null,
-    not_configured: notConfigured,
+    not_configured: notConfigured?.(waiting?.named ?? []) ?? null,
   };
   const isWell = isStrict ? health.status === 'ok' : database;
   return { health, status: isWell ? (200 as const) : (503 as const) };
@@ -178,6 +199,7 @@ export async function unconfiguredHealth(env: Env, options: { isStrict: boolean 
     hasMail: false,
     isFeeAlarming: null,
     notConfigured: null,
+    lacksKey: null,
   });
   const now = Date.now();
   const { health, status } = await checkHealth({ env, now, wallNow: now }, nobody, options);

@@ -2,9 +2,10 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { storyOf } from '#core/errors.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
-import { listMissingPullers } from '#features/authorizations/pullers.store.ts';
 import { countOldSeals } from '#features/seals/seals.ts';
-import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { readNamedKeys } from '#platform/chain/fee-payer.ts';
+import { listBalances, readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { KEY_VARIABLES, listMissingKeys } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
@@ -117,24 +118,32 @@ const waitingSamples = ({ now, wallNow }: Ctx, waiting: VitalSigns['waiting']) =
 /** Of all databases together: each has its own queues, its own audit and its own seals; what the fee payer spent is in the first. */
 async function readAll(ctx: Ctx) {
   const shards = shardsOf(ctx);
-  const [signs, audits, sealed, spent, missingPullers] = await Promise.all([
+  const [signs, audits, sealed, spent, balances, named] = await Promise.all([
     Promise.all(shards.map(({ db }) => readVitalSigns(db))),
     Promise.all(shards.map(({ db }) => latestAudit(db))),
     Promise.all(shards.map(countOldSeals)),
     readLamportsSpent(shards[0].db, ctx.wallNow),
-    listMissingPullers(ctx),
+    listBalances(shards[0].db),
+    readNamedKeys(ctx),
   ]);
   const seals = sealed[0]!.map(({ kind }, i) => ({
     kind,
     old: sealed.reduce((sum, each) => sum + each[i]!.old, 0),
     gone: sealed.reduce((sum, each) => sum + each[i]!.gone, 0),
   }));
-  return { signs: ofAll(signs), audits: audits.filter((audit) => audit !== undefined), seals, spent, missingPullers };
+  return {
+    signs: ofAll(signs),
+    audits: audits.filter((audit) => audit !== undefined),
+    seals,
+    spent,
+    balances,
+    missing: listMissingKeys(ctx.config, named),
+  };
 }
 
 /** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
-  const { signs, audits, seals, spent, missingPullers } = await readAll(ctx);
+  const { signs, audits, seals, spent, balances, missing } = await readAll(ctx);
   const { waiting, parked, chainToWebhookMs: times } = signs;
   return [
     ...sweepMetrics(signs, ctx.wallNow),
@@ -174,10 +183,19 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
     },
     ...sealMetrics(seals),
     {
-      name: 'svc_pullers_missing',
+      name: 'svc_keys_missing',
       type: 'gauge',
-      help: 'Keys that running subscriptions are collected with and that SUBSCRIPTION_KEYS lacks.',
-      samples: [{ value: missingPullers.length }],
+      help: 'Keys that open rows name and that the variable lacks: what names them waits.',
+      samples: KEY_VARIABLES.map((variable) => ({
+        labels: { variable },
+        value: missing.filter((key) => key.variable === variable).length,
+      })),
+    },
+    {
+      name: 'svc_key_lamports',
+      type: 'gauge',
+      help: 'What each address that pays the network held when it was looked at last, in lamports.',
+      samples: balances.map(({ address, lamports }) => ({ labels: { address }, value: lamports })),
     },
     {
       name: 'svc_notes_total',

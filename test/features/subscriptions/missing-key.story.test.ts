@@ -29,7 +29,7 @@ const troubleOf = async (env: Env) =>
   (await findTrouble(newCtx(env, { requestId: 'req_trouble', defer: () => {} }))).filter(({ name }) => name === 'puller_missing');
 const metric = async (env: Env): Promise<string | undefined> => {
   const { body } = await w.call('GET', '/v1/operator/metrics', { headers: { 'X-Svc-Operator-Secret': SECRET }, env });
-  return /^svc_pullers_missing (\d+)$/m.exec(String(body))?.[1];
+  return /^svc_keys_missing\{variable="SUBSCRIPTION_KEYS"\} (\d+)$/m.exec(String(body))?.[1];
 };
 
 it('a key that running subscriptions are collected with and that is missing is told to the operator, and one that is held is not', async () => {

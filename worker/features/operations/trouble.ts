@@ -1,9 +1,9 @@
 import { MINUTE } from '#core/time.ts';
-import { listMissingPullers } from '#features/authorizations/pullers.store.ts';
 import { hasCustomersInWork, listCardTrouble } from '#features/billing/processor/store.ts';
-import { feePayerFunds, feePayersOf, isAlarming } from '#platform/chain/fee-payer.ts';
+import { fundsOf, isAlarming, listKeysInUse, readNamedKeys } from '#platform/chain/fee-payer.ts';
 import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
-import { type Ctx, hasX402, nodesOf } from '#platform/context.ts';
+import { KEY_VARIABLES, type KeyVariable, listMissingKeys } from '#platform/chain/named-keys.ts';
+import { type Ctx, nodesOf } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import type { CardTrouble } from '#platform/db/tables/office/billing.ts';
 import { fullness, ofAll, readVitalSigns } from '#platform/db/vital-signs.ts';
@@ -27,11 +27,30 @@ export async function findTrouble(ctx: Ctx): Promise<Trouble[]> {
   return (await Promise.all([lookAtFees(ctx), lookAtKeys(ctx), lookAtCards(ctx), lookAtNodes(ctx), lookAtWork(ctx)])).flat();
 }
 
+const KEYS: Record<KeyVariable, { name: string; named: string; work: string }> = {
+  FEE_PAYER_KEYS: { name: 'fee_payer', named: 'fee payer', work: 'payments under way' },
+  CHANNEL_KEYS: { name: 'operator', named: 'operator of channels', work: 'open payment channels' },
+  SUBSCRIPTION_KEYS: { name: 'puller', named: 'puller', work: 'running subscriptions' },
+};
+
 async function lookAtKeys(ctx: Ctx): Promise<Trouble[]> {
-  const missing = await listMissingPullers(ctx);
-  if (missing.length === 0) return [];
-  const finding = `SUBSCRIPTION_KEYS lacks the key of ${missing.join(', ')}, which running subscriptions name: none of them is collected until it is put back.`;
-  return [{ name: 'puller_missing', finding, patienceMs: 0 }];
+  const named = await readNamedKeys(ctx);
+  const missing = listMissingKeys(ctx.config, named);
+  const inUse = await Promise.all(
+    listKeysInUse(ctx.config, named).map(async (key) => ({ ...key, funds: await fundsOf(ctx, key.address) })),
+  );
+  const low = inUse.filter(({ funds }) => funds === 'low' || funds === 'empty');
+  return KEY_VARIABLES.flatMap((variable) => {
+    const { name, named: title, work } = KEYS[variable];
+    const lacking = missing.filter((key) => key.variable === variable).map(({ address }) => address);
+    const poor = low.filter((key) => key.variable === variable);
+    const lacks = `${variable} lacks the key of ${lacking.join(', ')}, which ${work} name: they wait until it is put back.`;
+    const sendSol = poor.map(({ address, funds }) => `The ${title} ${address} is ${funds}: send it SOL.`).join(' ');
+    return [
+      ...(lacking.length > 0 ? [{ name: `${name}_missing`, finding: lacks, patienceMs: 0 }] : []),
+      ...(poor.length > 0 ? [{ name: `${name}_low`, finding: sendSol, patienceMs: 0 }] : []),
+    ];
+  });
 }
 
 const CARD_FINDINGS: Record<CardTrouble, (facts: { customers: number; customerId: string }) => string> = {
@@ -61,16 +80,9 @@ async function lookAtCards(ctx: Ctx): Promise<Trouble[]> {
 }
 
 async function lookAtFees(ctx: Ctx): Promise<Trouble[]> {
-  if (!hasX402(ctx.config)) return [];
-  const [funds, spent] = await Promise.all([feePayerFunds(ctx), readLamportsSpent(ctx.databases[0].db, ctx.wallNow)]);
-  const { current } = feePayersOf(ctx.config);
-  const isLow = funds === 'low' || funds === 'empty';
-  return [
-    ...(isLow ? [{ name: 'fee_payer_low', finding: `The fee payer ${current} is ${funds}: send it SOL.`, patienceMs: 0 }] : []),
-    ...(isAlarming(ctx.config, spent)
-      ? [{ name: 'fee_payer_spending', finding: `${spent} lamports left the fee payer within an hour.`, patienceMs: 0 }]
-      : []),
-  ];
+  const spent = await readLamportsSpent(ctx.databases[0].db, ctx.wallNow);
+  if (!isAlarming(ctx.config, spent)) return [];
+  return [{ name: 'fee_payer_spending', finding: `${spent} lamports left the fee payers within an hour.`, patienceMs: 0 }];
 }
 
 /** Each node by its number, because its address often holds a key. */

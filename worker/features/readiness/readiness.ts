@@ -6,6 +6,7 @@ import { findApp, findListing, saleOn } from '#features/products/product.ts';
 import type { NamedProduct } from '#features/products/product-ref.ts';
 import { isAllowed, isSoldOver, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
 import { FixBody } from '#features/rails/product-rails.ts';
+import { readNamedKeys } from '#platform/chain/fee-payer.ts';
 import type { Scope } from '#platform/context.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
 import { SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
@@ -47,7 +48,12 @@ export async function checkReadiness(
   { appId, named }: { appId: AppId | null; named: NamedProduct | null },
 ): Promise<z.infer<typeof ReadinessBody>> {
   const { livemode } = ctx;
-  const [setup, listing, app] = await Promise.all([loadSetup(ctx), named && findListing(ctx, named), appId && findApp(ctx, appId)]);
+  const [setup, listing, app, keys] = await Promise.all([
+    loadSetup(ctx),
+    named && findListing(ctx, named),
+    appId && findApp(ctx, appId),
+    livemode ? readNamedKeys(ctx) : [],
+  ]);
   if (appId && !app) raise('not_found');
   const product = listing?.product ?? null;
   const bare = (railId: RailId): Prospect => ({
@@ -81,7 +87,7 @@ export async function checkReadiness(
     ...given('product_id', product?.id ?? null),
     checks: ordered.map(({ fix, ...check }) => ({ ...check, ...given('fix', fix), docs_url: `${docsUrl}/${check.code}` })),
     blocking,
-    not_configured: listUnconfigured(ctx),
+    not_configured: listUnconfigured(ctx, keys),
     checked_at: iso(ctx.now),
   };
 }

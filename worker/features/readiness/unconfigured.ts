@@ -1,22 +1,24 @@
 import { z } from '@hono/zod-openapi';
 import { listProviders } from '#features/accounts/oauth/registry.ts';
+import { listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import type { Ctx } from '#platform/context.ts';
 import { missingForMail } from '#platform/providers/mail/mail-providers.ts';
 import { missingForProcessor } from '#platform/providers/processor.ts';
 
 export const UnconfiguredBody = z.record(z.string(), z.array(z.string())).openapi('Unconfigured', {
   description:
-    'What the operator has not set up, by `google`, `github`, `processor` and `mail`: the variables and bindings that each lacks, by name. ' +
-    'What is whole is not in it. None of it stops a sale.',
+    'What the operator has not set up, by `google`, `github`, `processor` and `mail`: the variables and bindings that each lacks, by name; ' +
+    'by `keys` those that lack a key which open payments, channels or subscriptions name. What is whole is not in it. None of it stops a sale.',
   example: { github: ['GITHUB_CLIENT_SECRET'], mail: ['MAIL_PROVIDER', 'MAIL_FROM'] },
 });
 
 /** What this deployment could offer beside sales, and lacks variables for. Names alone, which are public; never a value. */
-export function listUnconfigured(ctx: Ctx): z.infer<typeof UnconfiguredBody> {
+export function listUnconfigured(ctx: Ctx, named: readonly NamedKey[]): z.infer<typeof UnconfiguredBody> {
   const lacking: [string, string[]][] = [
     ...listProviders(ctx).map(({ provider, missing }): [string, string[]] => [provider, missing]),
     ['processor', missingForProcessor(ctx.config)],
     ['mail', missingForMail(ctx)],
+    ['keys', [...new Set(listMissingKeys(ctx.config, named).map(({ variable }) => variable))]],
   ];
   return Object.fromEntries(lacking.filter(([, names]) => names.length > 0));
 }

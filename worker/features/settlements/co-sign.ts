@@ -1,7 +1,7 @@
 import { base64 } from '#core/encoding.ts';
-import { ApiError } from '#core/errors.ts';
+import { ApiError, assert } from '#core/errors.ts';
 import type { Sale } from '#features/products/product.ts';
-import { feePayersOf } from '#platform/chain/fee-payer.ts';
+import { feePayersOf, heldKey } from '#platform/chain/fee-payer.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { coSign, type VerifiedTransaction, verifyExact } from '#protocols/x402/exact.ts';
@@ -87,7 +87,9 @@ export type SettlementPurposeFacts = Pick<
 
 /** A settlement that is co-signed and not yet claimed, where a simulation says that it would succeed. 503 where the node does not answer. */
 export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, cause: SettlementPurposeFacts): Promise<SettlementDraft> {
-  const { wire, txSignature } = coSign(verified, feePayersOf(ctx.config).signerOf(verified.feePayer));
+  const feePayer = heldKey(ctx.config, 'FEE_PAYER_KEYS', verified.feePayer);
+  assert(feePayer !== null, 'only what names a key of ours is verified');
+  const { wire, txSignature } = coSign(verified, feePayer);
   const simulated = await ctx.chain.simulate(wire);
   if (simulated.kind === 'unavailable') {
     ctx.note(`rpc: ${simulated.reason}`);
@@ -108,6 +110,7 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
     mint: ctx.config.network.usdcMint,
     amount: verified.amount,
     payerWallet: verified.payer,
+    feePayer: verified.feePayer,
     recipientAta: await associatedTokenAccount(cause.recipientWallet, ctx.config.network.usdcMint),
   };
   return { ok: true, settlement };

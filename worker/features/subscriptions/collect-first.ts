@@ -10,8 +10,8 @@ import { getPayment } from '#features/payments/store.ts';
 import { isSending, rememberSent } from '#features/payments/watch/candidates.ts';
 import { countFee } from '#features/settlements/fee-budget.ts';
 import { ownSignatureOf } from '#features/settlements/new-settlement.ts';
-import { pullersOf } from '#platform/chain/fee-payer.ts';
-import { type Ctx, hasSubscriptions, type Shard } from '#platform/context.ts';
+import { heldKey } from '#platform/chain/fee-payer.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
@@ -42,11 +42,7 @@ export type FirstCollection =
   | { kind: 'waiting'; reason: WaitingReason; payment: Payment };
 
 /** The key that collects what a plan names it for; null where this deployment does not hold it. */
-export function pullerOf({ config }: Ctx, address: string): Operator | null {
-  if (!hasSubscriptions(config)) return null;
-  const keys = pullersOf(config);
-  return keys.addresses.includes(address) ? keys.signerOf(address) : null;
-}
+export const pullerOf = ({ config }: Ctx, address: string): Operator | null => heldKey(config, 'SUBSCRIPTION_KEYS', address);
 
 /**
  * Collects the first period of a checkout's subscription, once its buyer's wallet has made that on the chain, however it was made: the

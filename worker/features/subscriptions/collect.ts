@@ -173,6 +173,7 @@ function draft(
     mint: row.mint,
     amount,
     payerWallet: row.subscriberWallet,
+    feePayer: row.puller,
     recipientWallet: row.recipientWallet,
     recipientAta: row.recipientAta,
     nonce,

@@ -2,11 +2,19 @@ import { lte, sql } from 'drizzle-orm';
 import { HOUR, MINUTE } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
 import { feePayerLooks } from '#platform/db/tables/operations.ts';
+import { NAMED_KEYS, type NamedKey } from './named-keys.ts';
 
 /** Looks older than this tell nothing that is asked for. */
 const KEEP_MS = 2 * HOUR;
 /** What fell between the last look before the hour and the first one in it counts. */
 const BEFORE_MS = 5 * MINUTE;
+
+/** Addresses that open live rows of a database name. */
+export const listNamedKeys = (db: Db): Promise<NamedKey[]> => db.all<NamedKey>(sql.raw(NAMED_KEYS));
+
+/** What each address held when it was looked at last, in lamports. */
+export const listBalances = (db: Db): Promise<{ address: string; lamports: number }[]> =>
+  db.all(sql`SELECT address, lamports, max(at) FROM fee_payer_looks GROUP BY address`);
 
 /** One look a minute and address; what is over goes with the next one, so there are never more than some hundred. */
 export async function saveLook(db: Db, address: string, lamports: number, now: number): Promise<void> {

@@ -1,10 +1,11 @@
-import { keyRing, type SigningKey } from '#core/crypto.ts';
-import { base58 } from '#core/encoding.ts';
+import type { SigningKey } from '#core/crypto.ts';
 import { assert } from '#core/errors.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
-import { type Config, type Ctx, hasChannels, hasSubscriptions, hasX402 } from '#platform/context.ts';
-import { readLamportsSpent, saveLook } from './fee-payer-looks.store.ts';
+import type { Config, Ctx } from '#platform/context.ts';
+import { shardsOf } from '#platform/db/directory.ts';
+import { listNamedKeys, readLamportsSpent, saveLook } from './fee-payer-looks.store.ts';
+import { KEY_VARIABLES, type KeyVariable, listMissingKeys, type NamedKey, ringOf } from './named-keys.ts';
 
 /** Keys that pay the network: each signs for itself alone. */
 export interface PayingKeys {
@@ -12,7 +13,6 @@ export interface PayingKeys {
   current: string;
   /** All we sign for, so that what was begun with a key outlives a rotation. */
   addresses: readonly string[];
-  signerOf(address: string): SigningKey;
 }
 
 /** The keys that pay the network for agents. They hold a little SOL and nothing else: no token account, no share of any sale. */
@@ -40,17 +40,28 @@ export function pullersOf({ SUBSCRIPTION_KEYS: secret }: Config): PayingKeys {
 }
 
 function payingKeysOf(secret: string): PayingKeys {
-  const byAddress = new Map(keyRing(secret).map((key) => [base58.encode(key.publicKey), key]));
-  const addresses = [...byAddress.keys()];
-  return {
-    current: addresses[0]!,
-    addresses,
-    signerOf: (address) => {
-      const key = byAddress.get(address);
-      assert(key !== undefined, 'a key signs for itself alone');
-      return key;
-    },
-  };
+  const addresses = [...ringOf(secret).keys()];
+  return { current: addresses[0]!, addresses };
+}
+
+/** The key of an address that a row names; null where this deployment does not hold it. It signs for itself alone. */
+export const heldKey = (config: Config, variable: KeyVariable, address: string): SigningKey | null =>
+  ringOf(config[variable]).get(address) ?? null;
+
+/** Addresses that open rows name, in all databases. */
+export const readNamedKeys = async (ctx: Ctx): Promise<NamedKey[]> => {
+  const each = await Promise.all(shardsOf(ctx).map(({ db }) => listNamedKeys(db)));
+  const named = new Map(each.flat().map((key) => [`${key.variable} ${key.address}`, key]));
+  return [...named.values()];
+};
+
+/** Every address that needs SOL: those that new work names, and those that open rows do. */
+export function listKeysInUse(config: Config, named: readonly NamedKey[]): NamedKey[] {
+  const rings = KEY_VARIABLES.flatMap((variable) => {
+    const [current] = ringOf(config[variable]).keys();
+    return current === undefined ? [] : [{ variable, address: current }];
+  });
+  return [...rings, ...named.filter(({ address }) => !rings.some((ring) => ring.address === address))];
 }
 
 /** Fees of some thousand payments are left at the threshold; below a hundredth of it no buyer is asked to pay any more. */
@@ -70,6 +81,9 @@ export const operatorFunds = async (ctx: Ctx): Promise<Funds> => (await lookAtFu
 
 /** The same of the key that collects subscriptions to new plans. */
 export const pullerFunds = async (ctx: Ctx): Promise<Funds> => (await lookAtFunds(ctx, pullersOf(ctx.config).current)).funds;
+
+/** The same of any address. */
+export const fundsOf = async (ctx: Ctx, address: string): Promise<Funds> => (await lookAtFunds(ctx, address)).funds;
 
 interface FundsLook {
   funds: Funds;
@@ -95,28 +109,29 @@ async function lookAtFunds(ctx: Ctx, address: string): Promise<FundsLook> {
 }
 
 /**
- * Logs two alarms every minute: a fee payer that runs dry stops every sale to agents, and one that spends more in an hour than was
- * thought of pays for something that is not trade.
+ * Logs alarms every minute: a key that runs dry stops what it pays for, a key that is missing what names it, and one that spends more in an
+ * hour than was thought of pays for something that is not trade.
  */
 export async function sweepFeePayer(ctx: Ctx): Promise<number> {
   const { config } = ctx;
-  const addresses = [
-    ...(hasX402(config) ? [feePayersOf(config).current] : []),
-    ...(hasChannels(config) ? [channelOperatorsOf(config).current] : []),
-    ...(hasSubscriptions(config) ? pullersOf(config).addresses : []),
-  ];
-  if (addresses.length === 0) return 0;
+  const named = await readNamedKeys(ctx);
+  const inUse = listKeysInUse(config, named);
+  if (inUse.length === 0) return 0;
   let alarms = 0;
-  for (const address of addresses) {
+  for (const { address } of inUse) {
     const { funds, lamports } = await lookAtFunds(ctx, address);
     if (lamports !== undefined) await saveLook(ctx.databases[0].db, address, lamports, ctx.wallNow);
     if (funds === 'enough') continue;
     ctx.note(`fee payer ${address}: balance ${funds}; send it SOL`);
     alarms = 1;
   }
+  for (const { variable, address } of listMissingKeys(config, named)) {
+    ctx.note(`config: ${variable} lacks the key of ${address}, which open rows name`);
+    alarms = 1;
+  }
   const spent = await readLamportsSpent(ctx.databases[0].db, ctx.wallNow);
   if (!isAlarming(config, spent)) return alarms;
-  ctx.note(`fee payer ${addresses.join(', ')}: spent ${spent} lamports within an hour, above FEE_ALARM_LAMPORTS`);
+  ctx.note(`fee payer ${inUse.map(({ address }) => address).join(', ')}: spent ${spent} lamports within an hour, above FEE_ALARM_LAMPORTS`);
   return 1;
 }
 

@@ -1,7 +1,7 @@
 import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import { spendFees } from '#features/settlements/fee-budget.ts';
-import { channelOperatorsOf } from '#platform/chain/fee-payer.ts';
+import { heldKey } from '#platform/chain/fee-payer.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
 import { isOver } from '#rules/metered/channel.ts';
@@ -22,11 +22,16 @@ export type BroadcastRefusal = 'simulation-failed' | 'channel-mismatch' | 'alrea
  * Co-signs an opening, makes its channel the session's, notes that and broadcasts; null once it is sent. The claim comes first, so that no
  * other session is opened by what this one has broadcast. What would fail is not sent, and costs nothing; all that is sent is paid for,
  * because each variant of an opening that loses against another one costs us its fee. 410 channel_closed, 429 rate_limited, 503
- * rpc_unavailable.
+ * rpc_unavailable, and temporarily_unavailable where the session's operator is not a key of ours any more.
  */
 export async function broadcastOpening(ctx: Shard, session: MeteredSnapshot, opening: Opening): Promise<BroadcastRefusal | null> {
+  const operator = heldKey(ctx.config, 'CHANNEL_KEYS', session.operator);
+  if (operator === null) {
+    ctx.note(`operator ${session.operator} is not in CHANNEL_KEYS: session ${session.sessionId} cannot be opened`);
+    throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 30 });
+  }
   const wire = opening.wire.slice();
-  wire.set(channelOperatorsOf(ctx.config).signerOf(session.operator).sign(opening.messageBytes), 1);
+  wire.set(operator.sign(opening.messageBytes), 1);
   const simulated = await ctx.chain.simulate(wire);
   if (simulated.kind === 'unavailable') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
   if (simulated.kind === 'failed') {

@@ -1,6 +1,7 @@
+import type { SigningKey } from '#core/crypto.ts';
 import { base58, base64url } from '#core/encoding.ts';
 import { DAY, unixSeconds } from '#core/time.ts';
-import { channelOperatorsOf } from '#platform/chain/fee-payer.ts';
+import { heldKey } from '#platform/chain/fee-payer.ts';
 import type { Scope } from '#platform/context.ts';
 import type { AcceptedVoucher } from '#rules/metered/channel.ts';
 import type { Lifetime } from '#solana/checkout-transaction.ts';
@@ -50,6 +51,11 @@ export async function prepareSettlement(ctx: Scope, session: OpenedSession, sett
   });
   const useful = candidates.filter(({ voucher, units }) => units > 0n || (channel !== null && (shape.seals || voucher !== null)));
   if (useful.length === 0) return { kind: 'nothing' };
+  const operator = heldKey(ctx.config, 'CHANNEL_KEYS', session.operator);
+  if (operator === null) {
+    ctx.note(`operator ${session.operator} is not in CHANNEL_KEYS: session ${session.sessionId} cannot be settled`);
+    return { kind: 'refused' };
+  }
   const prepared = await ctx.chain.prepare([]);
   if (prepared.kind === 'unavailable') {
     ctx.note(`rpc: ${prepared.reason}`);
@@ -57,7 +63,7 @@ export async function prepareSettlement(ctx: Scope, session: OpenedSession, sett
   }
   for (const candidate of useful) {
     const nonce = base64url.encode(crypto.getRandomValues(new Uint8Array(16)));
-    const wire = await build(ctx, session, { ...candidate, ...shape, channel, nonce }, prepared.lifetime);
+    const wire = await build(ctx, session, { ...candidate, ...shape, channel, nonce, operator }, prepared.lifetime);
     const simulated = await ctx.chain.simulate(wire);
     const { reached, units } = candidate;
     if (simulated.kind === 'passed')
@@ -115,12 +121,12 @@ interface Building extends Candidate, Shape {
   channel: Channel | null;
   units: bigint;
   nonce: string;
+  operator: SigningKey;
 }
 
 async function build(ctx: Scope, session: OpenedSession, building: Building, lifetime: Lifetime): Promise<Uint8Array> {
-  const { channel, voucher, units, nonce, seals, pays, isGraceOver } = building;
+  const { channel, voucher, units, nonce, operator, seals, pays, isGraceOver } = building;
   const { bound, merchantWallet, mint } = session;
-  const operator = channelOperatorsOf(ctx.config).signerOf(session.operator);
   const memo = `svc:${nonce}`;
   if (channel === null) return buildStandIn({ channelId: bound.channelId, merchantWallet, mint, units, memo }, lifetime, operator);
   const settling: Settling = {

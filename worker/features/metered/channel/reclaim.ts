@@ -1,6 +1,6 @@
 import { MINUTE } from '#core/time.ts';
 import { calledBy } from '#features/entitlements/entitlement.ts';
-import { channelOperatorsOf } from '#platform/chain/fee-payer.ts';
+import { heldKey } from '#platform/chain/fee-payer.ts';
 import type { Scope } from '#platform/context.ts';
 import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
@@ -38,10 +38,12 @@ async function leave(ctx: Scope, session: OpenedSession, row: MeteredSessionRow)
 
 /** The current program keeps the rent until the channel's address can never come again. */
 async function reclaimRent(ctx: Scope, session: OpenedSession, channel: Channel): Promise<void> {
+  const operator = heldKey(ctx.config, 'CHANNEL_KEYS', session.operator);
+  if (operator === null) return ctx.note(`operator ${session.operator} is not in CHANNEL_KEYS: rent of ${session.sessionId} waits`);
   const prepared = await ctx.chain.prepare([]);
   if (prepared.kind === 'unavailable') return ctx.note(`rpc: ${prepared.reason}`);
   const settling = { program: programOf(session), channelId: session.bound.channelId, channel };
-  const wire = buildReclaim(settling, prepared.lifetime, channelOperatorsOf(ctx.config).signerOf(session.operator));
+  const wire = buildReclaim(settling, prepared.lifetime, operator);
   // Before the window is over the program refuses it, and a refusal would cost the fee.
   const simulated = await ctx.chain.simulate(wire);
   const sent = simulated.kind === 'passed' ? await ctx.chain.sendTransaction(wire, { preflight: false }) : null;

@@ -119,6 +119,7 @@ async function draft(
     mint,
     amount: units,
     payerWallet,
+    feePayer: session.operator,
     recipientWallet: merchantWallet,
     recipientAta: await associatedTokenAccount(merchantWallet, mint),
     nonce,

@@ -57,6 +57,8 @@ export const settlements = sqliteTable(
     mint: text('mint').notNull(),
     amount: amount('amount').notNull(),
     payerWallet: text('payer_wallet').notNull(),
+    /** Of the key that pays the network for it. */
+    feePayer: text('fee_payer').notNull(),
     recipientWallet: text('recipient_wallet').notNull(),
     recipientAta: text('recipient_ata').notNull(),
     nonce: text('nonce').notNull(),
@@ -160,6 +162,7 @@ export const meteredSessions = sqliteTable(
       .on(table.productId, table.createdAt)
       .where(sql`status = 'created' AND channel_id IS NULL`),
     index('sandbox_metered_sessions_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
+    index('metered_sessions_operators').on(table.operator).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_over').on(table.endedAt).where(sql`ended_at IS NOT NULL`),
   ],
 );
