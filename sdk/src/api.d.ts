@@ -5066,7 +5066,7 @@ export interface components {
       email?: string;
       /** @description The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`. */
       customer_ref?: string;
-      /** @description The language the buyer reads, as `pt-BR` (BCP 47) or `pt_BR`. It is kept with the payment; what is no language is left out. */
+      /** @description The language the buyer reads, as `pt-BR` (BCP 47) or `pt_BR`: one of en, es, de, fr, pt-BR, ja, in any region. It is kept with the payment. */
       locale?: string;
       /** @description The token of a hand-off: what stands in its link. */
       handoff_token?: string;

@@ -1,4 +1,5 @@
 import { confirmPayment } from './confirm.ts';
+import type { SvcError } from './errors.ts';
 import { runScenario } from './testing.ts';
 import { type Answer, type Call, type CallOptions, type ClientOptions, Transport } from './transport.ts';
 import type * as T from './types.ts';
@@ -35,7 +36,7 @@ export function createClient(options: ClientOptions) {
     products: {
       create: (body: T.CreateProduct, o?: CallOptions) => once<T.Product>('POST', '/v1/products', body, o),
       get: (productId: string, o?: CallOptions) => read<T.Product>(product(productId), undefined, o),
-      list: (query?: T.PageQuery, o?: CallOptions) => read<T.ProductPage>('/v1/products', query, o),
+      list: (query?: T.ProductQuery, o?: CallOptions) => read<T.ProductPage>('/v1/products', query, o),
       update: (productId: string, body: T.UpdateProduct, o?: CallOptions) => once<T.Product>('PATCH', product(productId), body, o),
       archive: (productId: string, o?: CallOptions) => once<T.Product>('POST', `${product(productId)}/archive`, undefined, o),
       unarchive: (productId: string, o?: CallOptions) => once<T.Product>('POST', `${product(productId)}/unarchive`, undefined, o),
@@ -46,11 +47,12 @@ export function createClient(options: ClientOptions) {
       /** Tells which transaction pays. Never repeated blindly: after a failure without a verdict the payment is read first. */
       confirm: (body: T.ConfirmRequest, o?: CallOptions) => {
         const send = () => once<T.Confirmation>('POST', '/v1/pay/confirm', body, o);
-        return confirmPayment(body, send, () => getPayment(body.payment_id, o), transport.maxRetries);
+        const confirmed = confirmPayment(body, send, () => getPayment(body.payment_id, o), transport.maxRetries);
+        return confirmed.catch((error: SvcError) => Promise.reject(transport.documented(error)));
       },
     },
     memberships: {
-      list: (query?: T.PageQuery, o?: CallOptions) => read<T.MembershipPage>('/v1/memberships', query, o),
+      list: (query?: T.MembershipQuery, o?: CallOptions) => read<T.MembershipPage>('/v1/memberships', query, o),
       /** The membership of one customer, the one that lasts longest; `not_found` where there is none. */
       lookup: (query: T.MembershipLookup, o?: CallOptions) => read<T.Membership>('/v1/memberships/lookup', query, o),
     },

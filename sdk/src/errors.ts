@@ -10,6 +10,7 @@ export class SvcError extends Error {
   readonly requestId: string | null;
   /** True where the same request, sent again unchanged, may succeed. A write needs the same Idempotency-Key. */
   readonly retryable: boolean;
+  /** The page of `code`. */
   readonly docsUrl: string;
   readonly meta: Record<string, unknown>;
   readonly headers: Headers;

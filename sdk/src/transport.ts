@@ -71,6 +71,8 @@ export class Transport {
   readonly #fetch: (request: Request) => Promise<Response>;
 
   constructor(options: ClientOptions) {
+    if (!/^https?:\/\/[^/]/.test(options.baseUrl) || !URL.canParse(options.baseUrl))
+      throw new TypeError(`baseUrl is ${JSON.stringify(options.baseUrl)}. It needs a scheme and a host, as in https://api.example.com`);
     this.#options = options;
     this.maxRetries = options.maxRetries ?? 2;
     // workerd refuses a `fetch` that is called as a method, so it is looked up at each call and called by itself.
@@ -78,6 +80,25 @@ export class Transport {
   }
 
   async call<T>(call: Call): Promise<Answer<T>> {
+    try {
+      return await this.#repeat<T>(call);
+    } catch (thrown) {
+      throw this.documented(thrown as SvcError);
+    }
+  }
+
+  /** An error with the page of its code, also where the service did not send the error. */
+  documented(error: SvcError): SvcError {
+    if (error.docsUrl !== '') return error;
+    const docsUrl = `${this.#baseUrl}/docs/errors/${error.code}`;
+    return new SvcError(error.code, error.message, { ...error, cause: error.cause, docsUrl });
+  }
+
+  get #baseUrl(): string {
+    return this.#options.baseUrl.replace(/\/+$/, '');
+  }
+
+  async #repeat<T>(call: Call): Promise<Answer<T>> {
     const key = call.repeat === 'keyed' ? idempotencyKey(call.options?.idempotencyKey) : null;
     let isAmbiguous = false;
     for (let n = 0; ; n++) {
@@ -136,7 +157,7 @@ export class Transport {
   }
 
   #request(call: Call, key: string | null, signal: AbortSignal): Request {
-    const url = new URL(`${this.#options.baseUrl.replace(/\/+$/, '')}${call.path}`);
+    const url = new URL(`${this.#baseUrl}${call.path}`);
     for (const [name, value] of Object.entries(call.query ?? {})) if (value !== undefined) url.searchParams.set(name, String(value));
     const headers = new Headers({ accept: 'application/json' });
     const credential = this.#options.key;

@@ -30,7 +30,9 @@ export type WebhookRecovery = Schemas['WebhookRecovery'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WebhookDeliveryPage = Schemas['WebhookDeliveryPage'];
 
-export type PageQuery = QueryOf<'listProducts'>;
+export type PageQuery = QueryOf<'listWebhookEndpoints'>;
+export type ProductQuery = QueryOf<'listProducts'>;
+export type MembershipQuery = QueryOf<'listMemberships'>;
 export type PaymentQuery = QueryOf<'listPayments'>;
 export type MembershipLookup = QueryOf<'lookupMembership'>;
 export type ReceiptQuery = QueryOf<'listReceipts'>;

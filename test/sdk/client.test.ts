@@ -174,6 +174,7 @@ describe.concurrent('retries', () => {
       status: 0,
       retryable: true,
       isAmbiguous: true,
+      docsUrl: 'https://svc.test/docs/errors/request_timeout',
     });
     expect(seen.length).toBe(2);
   });
@@ -182,6 +183,25 @@ describe.concurrent('retries', () => {
     const stuck = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')) });
     const { client } = scripted([], { timeoutMs: 30, maxRetries: 0, fetch: async () => new Response(stuck) });
     expect((await failureOf(client.products.list())).code).toBe('request_timeout');
+  });
+});
+
+describe('a client', () => {
+  it.each(['api.example.com', 'localhost:8911', '', 'ftp://api.example.com', 'https://'])(
+    'refuses the base URL %j when it is made',
+    (baseUrl) => {
+      expect(() => createClient({ baseUrl })).toThrow(/needs a scheme and a host, as in https:/);
+    },
+  );
+
+  it('links the errors of its own to the page of their code', async () => {
+    const { client } = scripted([], { maxRetries: 0, fetch: async () => Promise.reject(new Error('down')) });
+    const failed = await failureOf(client.products.list());
+    expect([failed.code, failed.docsUrl]).toEqual(['connection_failed', 'https://svc.test/docs/errors/connection_failed']);
+    const invalid = await failureOf(
+      client.entitlements.consume({ product_id: 'p', customer: { customer_ref: 'u' } }, { idempotencyKey: 'x' }),
+    );
+    expect([invalid.code, invalid.docsUrl]).toEqual(['invalid_idempotency_key', 'https://svc.test/docs/errors/invalid_idempotency_key']);
   });
 });
 

@@ -43,7 +43,7 @@ export const ERRORS = {
   spend_limit_exceeded: entry(403, 'This is more than the spend limits of this setup allow.'),
   not_found: entry(404, 'There is no such object, or it is not one of yours in this mode.'),
   method_not_allowed: entry(405, 'This path exists, but not with this method.'),
-  email_registered: entry(409, 'An account with this e-mail exists. Log in instead.'),
+  email_registered: entry(409, 'An account has this e-mail, or had it before it was deleted. Use another address.'),
   payment_transaction_conflict: entry(409, 'This payment is already settled by another transaction.'),
   payment_failed: entry(409, 'This payment did not complete. Start a new one.'),
   ticket_closed: entry(409, 'This ticket is closed. Open a new one.'),
@@ -61,7 +61,7 @@ export const ERRORS = {
   identity_expired: entry(410, 'This identity session has expired. Start a new one.'),
   payload_too_large: entry(
     413,
-    `The body is larger than ${BODY_KB.usual} KB; for a manifest or invoice metadata, than ${BODY_KB.long / 1024} MB.`,
+    `The body is larger than ${BODY_KB.usual} KB. A manifest, invoice metadata and a provider’s webhook may have ${BODY_KB.long / 1024} MB.`,
   ),
   unsupported_media_type: entry(415, 'Send the body as application/json.'),
   validation_error: entry(422, 'The request is not valid.'),

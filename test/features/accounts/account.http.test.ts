@@ -59,6 +59,13 @@ describe('PATCH /v1/account/me', () => {
     expect((await me(token)).body).toMatchObject({ timezone: 'Asia/Tokyo', merchant_settings: { checkout_brand_name: 'B' } });
   });
 
+  it('shows a time zone by its canonical name, whatever the case it was sent in', async () => {
+    const { token } = await w.merchant();
+    expect((await patch(token, { timezone: 'europe/zurich' })).body.updated_fields).toEqual(['timezone']);
+    expect((await me(token)).body.timezone).toBe('Europe/Zurich');
+    expect((await patch(token, { timezone: 'EUROPE/ZURICH' })).body.updated_fields).toEqual([]);
+  });
+
   it('says that nothing changed where nothing would', async () => {
     const { token } = await w.merchant();
     for (const body of [{}, { timezone: 'UTC' }, { merchant_settings: {} }, { merchant_settings: { checkout_brand_name: '' } }])

@@ -26,7 +26,9 @@ describe('DELETE /v1/account/account', () => {
     expect(await login(email, PASSWORD)).toMatchObject({ status: 403, body: { code: 'account_deleted' } });
     expect(await login(email, 'a guess at it')).toMatchObject({ status: 401, body: { code: 'invalid_credentials' } });
     const again = { email, password: 'quite another one', display_name: 'Again' };
-    expect(await w.call('POST', '/v1/auth/register', { body: again })).toMatchObject({ status: 409, body: { code: 'email_registered' } });
+    const refused = await w.call('POST', '/v1/auth/register', { body: again });
+    expect(refused).toMatchObject({ status: 409, body: { code: 'email_registered' } });
+    expect(refused.body.detail).toBe('An account has this e-mail, or had it before it was deleted. Use another address.');
     expect((await w.call('DELETE', '/v1/account/account', { key: token })).status).toBe(403);
   });
 

@@ -80,7 +80,7 @@ describe('who a buyer is', () => {
       redirect_uri: 'https://connector.example.com/discord',
       state: body.identity_session_id,
     });
-    expect(said(await complete(body.identity_session_id))).toEqual([404, 'not_found']);
+    expect(said(await complete(body.identity_session_id))).toEqual([422, 'validation_error']);
     const { status } = await complete(body.identity_session_id, { provider: 'discord', secret: CONNECTOR_SECRETS.discord[1] });
     expect(status).toBe(200);
     expect((await connect(body.identity_session_id, {}, elsewhere)).body.payment_id).toBeDefined();
@@ -131,7 +131,7 @@ describe('who a buyer is', () => {
     await w.env.DB.prepare('UPDATE identity_sessions SET expires_at = expires_at - 100000000').run();
     await w.sweepAll();
     expect(await w.env.DB.prepare('SELECT count(*) AS n FROM identity_sessions').first('n')).toBe(0);
-    expect(said(await complete(seen))).toEqual([404, 'not_found']);
+    expect(said(await complete(seen))).toEqual([422, 'validation_error']);
   });
 
   it('shown for one product opens no other, of this merchant or another', async () => {
@@ -139,10 +139,18 @@ describe('who a buyer is', () => {
     await complete(session);
     const sibling = await w.product(ada, { requires_identity: 'telegram' });
     const stranger = await w.product(await w.merchant(), { requires_identity: 'telegram' });
-    for (const other of [sibling, stranger]) expect(said(await connect(session, {}, other))).toEqual([404, 'not_found']);
-    expect(said(await connect(NOWHERE))).toEqual([404, 'not_found']);
-    expect(said(await complete(NOWHERE))).toEqual([404, 'not_found']);
+    for (const other of [sibling, stranger]) expect(said(await connect(session, {}, other))).toEqual([422, 'validation_error']);
+    expect(said(await connect(NOWHERE))).toEqual([422, 'validation_error']);
+    expect(said(await complete(NOWHERE))).toEqual([422, 'validation_error']);
     expect((await connect('not-a-uuid')).status).toBe(422);
+  });
+
+  it('is refused where it is unknown, also by a product that needs none and beside a payment that is replaced', async () => {
+    const open = await w.product(ada);
+    const refused = await connect(NOWHERE, {}, open);
+    expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ['body', 'identity_session_id']]);
+    const payment = await w.connect(open);
+    expect(said(await connect(NOWHERE, { replaces_payment_id: payment.payment_id }, open))).toEqual([422, 'validation_error']);
   });
 
   it('is asked again of a payment begun before the merchant asked: nothing is sent, prepared or sold until it no longer is', async () => {
@@ -226,7 +234,7 @@ describe('who a buyer is', () => {
     const session = (await open(sandbox.body)).body.identity_session_id;
     const came = { identity_session_id: session, provider_user_id: '77' };
     const shown = (key: string) => w.call('POST', '/v1/testing/identity', { key, body: came });
-    expect((await shown((await w.merchant()).sandboxKey)).status).toBe(404);
+    expect((await shown((await w.merchant()).sandboxKey)).status).toBe(422);
     expect((await shown(ada.sandboxKey)).body).toEqual({ ...came, provider: 'telegram', status: 'completed' });
     expect((await connect(session, {}, sandbox.body)).body.status).toBe('PENDING_SIGNATURE');
     expect((await open({ ...product, slug: 'nowhere' })).status).toBe(404);

@@ -28,6 +28,17 @@ describe('a payment session, with what else a connect may bring', () => {
   const handOver = async (product: Body, body: object): Promise<string> =>
     (await w.call('POST', `/v1/products/${product.product_id}/handoffs`, { key: ada.key, body })).body.handoff_token;
 
+  it.each(['xx', 'pl-PL', 'klingon', ''])('is not begun in the unknown language %j', async (locale) => {
+    const product = await sell();
+    const answer = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { locale } });
+    expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ['body', 'locale']]);
+  });
+
+  it.each(['pt-BR', 'pt_BR.UTF-8', 'de-AT', 'JA'])('is begun in the language of the tag %s', async (locale) => {
+    const product = await sell();
+    expect((await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { locale } })).status).toBe(200);
+  });
+
   it('is paid in SOL where the product accepts it, quoted from the price it promised', async () => {
     const product = await sell({ price: { asset: 'USDC', amount: '5' }, accepted_assets: ['USDC', 'SOL'] });
     const session = await open(product, { rail_id: 'solana_sol', customer_ref: 'user-1' });

@@ -35,6 +35,14 @@ describe('a denial', () => {
     });
   });
 
+  it('says how much is left where that is not enough', async () => {
+    const own = await openShop(w);
+    expect((await own.grant({ units: 1 })).status).toBe(200);
+    const denied = await own.consume({ units: 3 });
+    expect([denied.status, denied.body.meta.remaining]).toEqual([403, 1]);
+    expect(denied.body.detail).toMatch(/^This customer has 1 left here, and the request needs 3\./);
+  });
+
   it('is another challenge every time, and leaves nothing behind', async () => {
     const memos = [];
     for (let i = 0; i < 3; i++) memos.push(decoded(await shop.challenge()).accepts[0].extra.memo);

@@ -74,7 +74,7 @@ describe('a secret that is turned under load refuses nobody', () => {
         const body = { identity_session_id: crypto.randomUUID(), provider_user_id: '1' };
         const headers = { 'X-Svc-Connector-Secret': secret };
         // Let in, and told that there is no such session: a wrong secret is 401.
-        granted(await w.call('POST', '/v1/integrations/connectors/telegram/identity', { body, headers, env }), 404);
+        granted(await w.call('POST', '/v1/integrations/connectors/telegram/identity', { body, headers, env }), 422);
       },
     }));
 

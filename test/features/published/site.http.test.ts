@@ -94,6 +94,15 @@ describe('the page of an error code', () => {
     expect(text).toContain(`https://svc.test/docs/errors/${code}`);
   });
 
+  it.each(['invalid_idempotency_key', 'request_timeout', 'connection_failed', 'unexpected_response'])(
+    'shows a page for %s, which the SDK alone answers, and lists it',
+    async (code) => {
+      const { status, text } = await read(`/docs/errors/${code}`);
+      expect([status, text.includes('What to do'), text.includes('From the SDK')]).toEqual([200, true, true]);
+      expect((await read('/docs/errors')).text).toContain(`href="/docs/errors/${code}"`);
+    },
+  );
+
   it('is 404 for a code that does not exist, with the one that is nearest, and shows nothing of what was asked', async () => {
     const { status, text } = await read('/docs/errors/not_foudn');
     expect(status).toBe(404);

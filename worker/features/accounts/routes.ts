@@ -130,20 +130,25 @@ const me = createRoute({
   responses: { ...ok(AccountBody), ...merchantErrors() },
 });
 
-/** A zone the platform's own calendar knows; plain offsets such as +02:00 have no rules for the seasons. */
-function isTimezone(text: string): boolean {
+/** The canonical IANA name of a zone that the platform's calendar knows; null for others. Plain offsets such as +02:00 have no rules for the seasons. */
+function timezoneOf(text: string): string | null {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return /^[A-Za-z]/.test(text);
+    return /^[A-Za-z]/.test(text) ? new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone : null;
   } catch {
-    return false;
+    return null;
   }
 }
 
 const UpdateAccountRequest = z
   .object({
     display_name: z.string().trim().min(1).max(120).optional(),
-    timezone: z.string().max(64).refine(isTimezone, 'Expected an IANA time zone such as Europe/Berlin').optional(),
+    timezone: z
+      .string()
+      .max(64)
+      .refine((text) => timezoneOf(text) !== null, 'Expected an IANA time zone such as Europe/Berlin')
+      .transform((text) => timezoneOf(text) ?? text)
+      .openapi({ type: 'string' })
+      .optional(),
     locale: z.enum(LOCALE_NAMES).optional(),
     notification_prefs: NotificationPrefsBody.partial().optional(),
     merchant_settings: MerchantSettingsPatch.optional(),

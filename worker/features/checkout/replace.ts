@@ -11,6 +11,7 @@ import type { Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged, type Write } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
+import { loadNamedIdentity } from './buyer-identity/identity.ts';
 import type { BuyerTerms } from './buyer-terms.ts';
 import { type Connect, endOfNew } from './connect.ts';
 import { moveHandoff } from './handoffs/store.ts';
@@ -34,7 +35,13 @@ interface Replaced {
  */
 export async function replacePayment(
   shard: Shard,
-  { slug, asset, walletAddress, locale }: Pick<Connect, 'slug' | 'asset' | 'walletAddress' | 'locale'>,
+  {
+    slug,
+    asset,
+    walletAddress,
+    locale,
+    identitySessionId,
+  }: Pick<Connect, 'slug' | 'asset' | 'walletAddress' | 'locale' | 'identitySessionId'>,
   replacedId: PaymentId,
   keep: Keep<Checkout>,
 ): Promise<Checkout> {
@@ -45,6 +52,7 @@ export async function replacePayment(
     return { payment, listing };
   };
   const known = await reload();
+  await loadNamedIdentity(shard, known.listing.product.id, identitySessionId);
   const ctx = await inMode(shard, known.payment);
   let begun: Checkout | null = null;
   return transact(ctx, { known, reload }, async ({ payment, listing }): Promise<Change<Checkout>> => {

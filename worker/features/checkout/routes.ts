@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
 import type { IdentitySessionId, PaymentId, PaymentSessionId } from '#core/ids.ts';
+import { findLocale, LOCALE_NAMES } from '#core/locales.ts';
 import { ASSETS } from '#core/money.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import type { IdentityRequirement } from '#features/payments/required-identity.ts';
@@ -38,7 +39,7 @@ import { ConnectResponse, toConnectResource } from './resource.ts';
 import { connectInSession } from './sessions/session.ts';
 
 const LOCALE_MAX = 35;
-/** The BCP 47 form of a language tag, also of one in the form of POSIX (`en_US.UTF-8`); undefined for a malformed tag, which never refuses a payment. */
+/** The BCP 47 form of a tag of a language that pages and emails have, also of one in the form of POSIX (`pt_BR.UTF-8`); undefined for any other. */
 function localeOf(text: string): string | undefined {
   try {
     const [tag] = Intl.getCanonicalLocales(
@@ -47,17 +48,20 @@ function localeOf(text: string): string | undefined {
         .replace(/[.@].*$/s, '')
         .replaceAll('_', '-'),
     );
-    return tag && tag.length <= LOCALE_MAX ? tag : undefined;
+    return tag && tag.length <= LOCALE_MAX && findLocale(tag) ? tag : undefined;
   } catch {
     return undefined;
   }
 }
-const Locale = z.string().transform(localeOf).openapi({
-  type: 'string',
-  description:
-    'The language the buyer reads, as `pt-BR` (BCP 47) or `pt_BR`. It is kept with the payment; what is no language is left out.',
-  example: 'pt-BR',
-});
+const Locale = z
+  .string()
+  .refine((text) => localeOf(text) !== undefined, `Expected a tag of one of these languages: ${LOCALE_NAMES.join(', ')}`)
+  .transform(localeOf)
+  .openapi({
+    type: 'string',
+    description: `The language the buyer reads, as \`pt-BR\` (BCP 47) or \`pt_BR\`: one of ${LOCALE_NAMES.join(', ')}, in any region. It is kept with the payment.`,
+    example: 'pt-BR',
+  });
 
 const ConnectRequest = z
   .object({

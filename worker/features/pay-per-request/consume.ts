@@ -68,13 +68,15 @@ async function explainDenial(
     paid_through: isoOrNull(paidThrough),
     ...given('subscription_status', subscription?.status ?? null),
   };
+  const left = remaining > 0 ? `This customer has ${remaining} left here, and the request needs ${units}.` : null;
   if (challenge.ok)
     return new ApiError(reason, {
+      ...(left === null ? {} : { detail: `${left} Answer 402 with the PAYMENT-REQUIRED header of this response.` }),
       headers: { 'PAYMENT-REQUIRED': challenge.header },
       meta: { ...standing, ...revoked, payment_required: challenge.required },
     });
   const { missing, fix } = challenge;
-  const detail = 'This customer has nothing left to use here, and the product cannot be paid for yet: meta.fix says what it needs.';
+  const detail = `${left ?? 'This customer has nothing left to use here.'} The product cannot be paid for yet: meta.fix says what it needs.`;
   return new ApiError(reason, {
     detail,
     meta: { ...standing, payment_required: null, reason: 'setup_not_ready', missing, fix, ...revoked },

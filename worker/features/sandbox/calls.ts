@@ -3,9 +3,8 @@
  * @module
  */
 
-import { raise } from '#core/errors.ts';
 import type { IdentitySessionId, PaymentId, SandboxSessionId } from '#core/ids.ts';
-import { completeIdentity } from '#features/checkout/buyer-identity/identity.ts';
+import { completeIdentity, unknownIdentity } from '#features/checkout/buyer-identity/identity.ts';
 import { findIdentitySession } from '#features/checkout/buyer-identity/store.ts';
 import { invalid } from '#features/products/terms.ts';
 import type { Actor, Scope } from '#platform/context.ts';
@@ -103,14 +102,14 @@ export async function payInSandbox(
   return payRequired(scope, { required: challenge, outcome, wallet }, keep);
 }
 
-/** Completes a handshake of a product of this sandbox. 404, and what a connector's call refuses. */
+/** Completes a handshake of a product of this sandbox. 422 for any other, and what a connector's call refuses. */
 export async function identify(
   scope: Scope,
   named: { identitySessionId: IdentitySessionId; providerUserId: string; username: string | null },
   keep: Keep<IdentitySession>,
 ): Promise<IdentitySession> {
-  const known = (await findIdentitySession(scope.db, named.identitySessionId)) ?? raise('not_found');
-  if (known.merchantId !== scope.merchantId || known.livemode) raise('not_found');
+  const known = await findIdentitySession(scope.db, named.identitySessionId);
+  if (known?.merchantId !== scope.merchantId || known.livemode) throw unknownIdentity();
   return completeIdentity(scope, { ...named, provider: known.provider }, keep);
 }
 

@@ -160,7 +160,7 @@ function failureResponse(codes: ErrorCode[]) {
 
 /** Their `detail` is a list of problems. */
 const LISTED = {
-  validation_error: { loc: ['body', 'name'], msg: 'Invalid input: expected string', type: 'invalid_type' },
+  validation_error: { loc: ['body', 'name'], msg: 'Expected a string', type: 'invalid_type' },
   unknown_field: {
     loc: ['body', 'payoutWallet'],
     msg: 'This field is unknown. Did you mean payout_wallet?',

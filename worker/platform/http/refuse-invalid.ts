@@ -1,6 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError, type ValidationProblem } from '#core/errors.ts';
 import { type UnknownField, unknownFields } from './bodies/unknown-fields.ts';
+import { validationText } from './bodies/validation-texts.ts';
+
+// A schema's own text wins.
+z.config({ customError: validationText });
 
 /** Paths of routes with a schema that lie outside /v1. */
 const OUTSIDE_V1 = /^\/(?:health|p|\.well-known|__402)(?:\/|$)/;
@@ -38,11 +42,16 @@ export const refuseInvalid =
         : result.target === 'query' && schemas.query
           ? unknownFields(z.intersection(schemas.query, KNOWN_EVERYWHERE), Object.fromEntries(new URL(c.req.url).searchParams))
           : [];
-    const problems = [...(result.success ? [] : result.error.issues.map(problemOf)), ...unknown.map(unknownProblem)];
+    const problems = onceEach([...(result.success ? [] : result.error.issues.map(problemOf)), ...unknown.map(unknownProblem)]);
     if (problems.length === 0) return undefined;
     const code = unknown.length === problems.length ? 'unknown_field' : 'validation_error';
     throw new ApiError(code, { problems: problems.map(({ loc, ...problem }) => ({ loc: [source, ...loc], ...problem })) });
   };
+
+/** Two checks of one field that fail with the same text are one problem. */
+const onceEach = (problems: ValidationProblem[]): ValidationProblem[] => [
+  ...new Map(problems.map((problem) => [JSON.stringify([problem.loc, problem.msg]), problem])).values(),
+];
 
 const problemOf = (issue: z.core.$ZodIssue): ValidationProblem => ({
   loc: issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part)),

@@ -25,8 +25,8 @@ export const REFUSED_STATES = {
     next: 'Send a manifest with higher `spend_limits`, if that is what its people want.',
   },
   email_registered: {
-    why: 'There is an account with this e-mail.',
-    next: 'Sign in at /login. A forgotten password is set anew there.',
+    why: 'An account has this e-mail, or had it before it was deleted. The address of a deleted account is not given out again.',
+    next: 'If the account is yours and was not deleted, sign in at /login; a forgotten password is set anew there. Otherwise use another address.',
   },
   payment_transaction_conflict: {
     why: 'This payment was confirmed by another transaction before. The second one is noted on the payment as `unmatched`, so nothing is lost.',

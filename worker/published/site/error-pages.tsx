@@ -3,6 +3,7 @@ import { ERRORS, type ErrorCode } from '#core/errors.ts';
 import { nearestOf } from '#core/text/nearest.ts';
 import { type AppEnv, errorExample } from '#platform/http/openapi.ts';
 import { openPage, type PageContext, sendPage } from '../../pages/document.tsx';
+import { CLIENT_CODES, isClientCode } from '../errors/client-codes.ts';
 import { ERROR_WORDS } from '../errors/words.ts';
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
@@ -35,6 +36,21 @@ export async function sendErrorList(c: Context<AppEnv>): Promise<Response> {
           ))}
         </tbody>
       </table>
+      <h2>Codes of the SDK</h2>
+      <table>
+        <tbody>
+          {Object.entries(CLIENT_CODES).map(([code, { message }]) => (
+            <tr>
+              <td>
+                <a href={`/docs/errors/${code}`}>
+                  <code>{code}</code>
+                </a>
+              </td>
+              <td>{message}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </main>,
   );
 }
@@ -42,7 +58,8 @@ export async function sendErrorList(c: Context<AppEnv>): Promise<Response> {
 /** `GET /docs/errors/{code}`: where the `docs_url` of every error leads. */
 export async function sendErrorPage(c: Context<AppEnv>, name: string): Promise<Response> {
   const page = await openPage(c, 'en');
-  return isCode(name) ? sendCode(page, name) : sendUnknown(page, nearestOf(name.slice(0, 64), CODES));
+  if (isClientCode(name)) return sendClientCode(page, name);
+  return isCode(name) ? sendCode(page, name) : sendUnknown(page, nearestOf(name.slice(0, 64), [...CODES, ...Object.keys(CLIENT_CODES)]));
 }
 
 function sendCode(page: PageContext, code: ErrorCode): Response {
@@ -76,6 +93,30 @@ function sendCode(page: PageContext, code: ErrorCode): Response {
       <p class="quiet">
         The operator finds a request by its <code>request_id</code>, which is in the header <code>X-Svc-Request-Id</code> too.
       </p>
+    </main>,
+  );
+}
+
+/** A code that the SDK gives to what it finds out by itself. */
+function sendClientCode(page: PageContext, code: keyof typeof CLIENT_CODES): Response {
+  const { message, retryable, why, next } = CLIENT_CODES[code];
+  return sendPage(
+    page,
+    { title: `${code} · Error codes`, layout: 'plain', isSite: true },
+    <main class="prose">
+      <p>
+        <a href="/docs/errors">Error codes</a>
+      </p>
+      <h1>
+        <code>{code}</code>
+      </h1>
+      <p class="quiet">From the SDK. {retryable ? 'The same request may succeed a little later.' : 'The same request fails again.'}</p>
+      <h2>What happened</h2>
+      <p>{message}</p>
+      <h2>Why</h2>
+      <p>{why}</p>
+      <h2>What to do</h2>
+      <p>{next}</p>
     </main>,
   );
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '#core/errors.ts';
-import { type IdentitySessionId, newId } from '#core/ids.ts';
+import { type IdentitySessionId, newId, type ProductId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE } from '#core/time.ts';
 import { getActiveListing } from '#features/products/product.ts';
@@ -57,8 +57,8 @@ export async function openIdentitySession(ctx: Shard, slug: string, keep: Keep<O
 }
 
 /**
- * The connector says who came. The same person again is the same answer. 404 for a session of another platform, 409
- * state_conflict for another person, 410 identity_expired.
+ * The connector says who came. The same person again is the same answer. 409 state_conflict for another person, 410 identity_expired, 422
+ * for a session that is unknown or of another platform.
  */
 export const completeIdentity = (
   ctx: Shard,
@@ -66,7 +66,7 @@ export const completeIdentity = (
   keep: Keep<IdentitySession>,
 ): Promise<IdentitySession> =>
   transact(ctx, { reload: async () => findIdentitySession(ctx.db, identitySessionId) }, async (session) => {
-    if (session?.provider !== proven.provider) throw new ApiError('not_found');
+    if (session?.provider !== proven.provider) throw unknownIdentity();
     if (session.providerUserId === proven.providerUserId) return unchangedKept(session, keep);
     if (session.providerUserId !== null) {
       const detail = 'Somebody else already showed who they are in this session.';
@@ -78,20 +78,37 @@ export const completeIdentity = (
     return withAnswer({ events: [], writes: completeIdentitySession(ctx, after), result: after }, keep(after));
   });
 
+/** 422 for an identity session that this service did not make, or made for something else. */
+export function unknownIdentity(): ApiError {
+  const msg = 'This identity session is unknown. Create one with POST /v1/products/p/{slug}/identity.';
+  return new ApiError('validation_error', { problems: [{ loc: ['body', 'identity_session_id'], msg, type: 'unknown_identity' }] });
+}
+
+/** Loads the identity session that a caller names for a product; null if none is named. Throws 422 if it is unknown or of another product. */
+export async function loadNamedIdentity(
+  ctx: Shard,
+  productId: ProductId,
+  identitySessionId: IdentitySessionId | undefined,
+): Promise<IdentitySession | null> {
+  if (identitySessionId === undefined) return null;
+  const session = await findIdentitySession(ctx.db, identitySessionId);
+  if (session?.productId !== productId) throw unknownIdentity();
+  return session;
+}
+
 /**
- * Who the buyer of this product is: null where the product requires none, `missing` where the platform has not told us yet. 404
- * for a session of another product, 410 identity_expired.
+ * Who the buyer of this product is: null where the product requires none, `missing` where the platform has not told us yet. 410
+ * identity_expired, 422 for an unknown session.
  */
 export async function requireProvenIdentity(
   ctx: Shard,
   product: Product,
   identitySessionId: IdentitySessionId | undefined,
 ): Promise<ProvenIdentity | 'missing' | null> {
+  const session = await loadNamedIdentity(ctx, product.id, identitySessionId);
   const { requiresIdentity } = product;
   if (!requiresIdentity) return null;
-  if (!identitySessionId) return 'missing';
-  const session = await findIdentitySession(ctx.db, identitySessionId);
-  if (session?.productId !== product.id) throw new ApiError('not_found', { meta: { field: 'identity_session_id' } });
+  if (!session) return 'missing';
   if (ctx.now >= session.expiresAt) throw new ApiError('identity_expired');
   const { provider, providerUserId, username } = session;
   return provider === requiresIdentity && providerUserId ? { provider, providerUserId, username } : 'missing';

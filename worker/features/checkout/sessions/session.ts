@@ -19,6 +19,7 @@ import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { RailId } from '#rules/rails.ts';
 import { PAYMENT } from '#rules/states.ts';
+import { loadNamedIdentity } from '../buyer-identity/identity.ts';
 import { beginPayment, type Connect, type IdentityNeeded } from '../connect.ts';
 import { getHandoff, hintOf, verifyHandoff } from '../handoffs/handoff.ts';
 import { requireBuyer } from '../plan-payment.ts';
@@ -100,6 +101,7 @@ export async function connectInSession(
     const running = runningIn(ctx, session, payment);
     const handoff = named && (await getHandoff(ctx, named, running?.id));
     if (!running) return planBegin(ctx, listing, session, handoff, input);
+    await loadNamedIdentity(ctx, listing.product.id, input.identitySessionId);
     const hint = handoff?.paymentId === running.id ? hintOf(handoff, running.recipientWallet) : null;
     return unchanged<Begun | IdentityNeeded>({
       payment: running,

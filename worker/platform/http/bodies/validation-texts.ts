@@ -1,0 +1,79 @@
+import type { z } from '@hono/zod-openapi';
+
+type Issue = z.core.$ZodRawIssue;
+
+const KINDS: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+
+const FORMATS: Record<string, string> = {
+  email: 'an e-mail address',
+  url: 'a URL',
+  uuid: 'a UUID',
+  datetime: 'a date and time with its zone, like 2026-11-21T09:00:00Z',
+  date: 'a date, like 2026-11-21',
+};
+
+const VALUES_MAX = 20;
+const plural = (count: number | bigint, one: string): string => `${count} ${one}${Number(count) === 1 ? '' : 's'}`;
+
+/** What a text, a list, a set of keys or a number may be as long or as large as. */
+const sizeOf = (origin: string, bound: number | bigint): string =>
+  origin === 'string'
+    ? plural(bound, 'character')
+    : origin === 'array'
+      ? plural(bound, 'item')
+      : origin === 'record' || origin === 'object'
+        ? plural(bound, 'key')
+        : String(bound);
+
+/** An object as the schema documents it, or else the names of its fields. */
+function shapeOf({ inst, expected }: Issue & { code: 'invalid_type' }): string {
+  const kind = KINDS[expected] ?? String(expected);
+  const { shape } = (inst as { _zod?: { def: { shape?: object } } } | undefined)?._zod?.def ?? {};
+  return shape === undefined ? kind : `${kind} with ${Object.keys(shape).join(', ')}`;
+}
+
+/** The alternatives of a union, each in its own words. */
+function alternativesOf(errors: readonly (readonly z.core.$ZodIssue[])[]): string {
+  const texts = errors.flatMap((issues) =>
+    issues.filter(({ path }) => path.length === 0).map(({ message }) => message.replace(/^Expected /, '')),
+  );
+  const distinct = [...new Set(texts)];
+  return distinct.length === 0 ? 'another value' : distinct.join(', or ');
+}
+
+/** Says in one sentence what a schema expects, where the schema has no text of its own. */
+export function validationText(issue: Issue): string {
+  if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union'))
+    return 'This field is required';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `Expected ${shapeOf(issue)}`;
+    case 'invalid_value':
+      return issue.values.length > VALUES_MAX
+        ? 'Expected one of the documented values'
+        : `Expected ${issue.values.map(String).join(', ')}`.replace(/, ([^,]*)$/, ' or $1');
+    case 'too_small':
+      return `Expected ${issue.inclusive ? 'at least' : 'more than'} ${sizeOf(issue.origin, issue.minimum)}`;
+    case 'too_big':
+      return `Expected ${issue.inclusive ? 'at most' : 'less than'} ${sizeOf(issue.origin, issue.maximum)}`;
+    case 'invalid_format':
+      return FORMATS[issue.format] === undefined && issue.pattern
+        ? `Expected text that matches ${issue.pattern}`
+        : `Expected ${FORMATS[issue.format] ?? issue.format}`;
+    case 'not_multiple_of':
+      return `Expected a multiple of ${issue.divisor}`;
+    case 'invalid_union':
+      return `Expected ${alternativesOf(issue.errors)}`;
+    default:
+      return 'This value is not valid';
+  }
+}
