@@ -68,6 +68,8 @@ const asItIs = async () => {};
 /** Only JSON, not too long, and never a private key. 413 payload_too_large, 415 unsupported_media_type, 422 validation_error. */
 async function readBody(c: Context<AppEnv>): Promise<void> {
   await (LONG_BODIES.test(c.req.path) ? limitLong! : limitUsual!)(c, asItIs);
+  // Over HTTP/1.1 a request without a body may come with an empty stream.
+  if (c.req.header('Content-Type') === undefined && (await c.req.arrayBuffer()).byteLength === 0) return;
   if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
     throw new ApiError('unsupported_media_type');
   // A provider's list is long, signed, and holds no secret of this service.
@@ -121,14 +123,12 @@ const PUBLIC_PATHS = [
   '/llms.txt',
   '/llms-full.txt',
 ];
-/** Public calls without a key: each address may make only so many. */
+/** Public calls without a key: each address may make only so many. `/docs/*` matches `/docs` too. */
 const SYSTEM_PATHS = [
   '/',
   '/health',
   '/v1/health',
-  '/docs',
   '/docs/*',
-  '/v1/docs',
   '/v1/docs/*',
   '/v1/redoc',
   '/v1/openapi.json',

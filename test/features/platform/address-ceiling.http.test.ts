@@ -42,6 +42,12 @@ describe('the ceiling over an address', () => {
     expect((await w.call('POST', '/v1/auth/login', { body: { email: 'n@example.com' }, ...from(newAddress(), env) })).status).toBe(422);
   });
 
+  it.each(['/docs', '/docs/errors', '/v1/docs', '/v1/openapi.json', '/'])('counts a request to %s once', async (path) => {
+    asked.length = 0;
+    await w.call('GET', path, from(newAddress()));
+    expect(asked).toHaveLength(1);
+  });
+
   it('lets sixty connects through in a minute, whatever the slug', async () => {
     const [address, env] = [newAddress(), strict()];
     const answers = [];

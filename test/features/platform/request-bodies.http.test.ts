@@ -84,8 +84,16 @@ describe('a body without a field that is required', () => {
         const paid: Record<string, string> = name.includes('/refund-') ? { payment_id: (await refundable(w, merchant)).id } : {};
         return fill(name.slice('POST '.length), { ...params, ...paid });
       };
-      const key = name.endsWith('/refresh') ? merchant.token : security ? merchant.key : null;
-      for (const options of [{}, { headers: { 'content-type': 'application/json' } }, { raw: '' }, { raw: ' ' }, { body: {} }]) {
+      const key = /\/(?:refresh|portal\/processor)$/.test(name) ? merchant.token : security ? merchant.key : null;
+      const bodies = [
+        {},
+        { headers: { 'content-type': 'application/json' } },
+        { raw: '' },
+        { raw: streamed('') },
+        { raw: ' ' },
+        { body: {} },
+      ];
+      for (const options of bodies) {
         const { status, body } = await w.call('POST', await pathOf(), { key, ...options });
         // Who never paid by card has no page at the processor: that is looked at after the body.
         const isRead = [200, 201].includes(status) || body.meta?.reason === 'no_customer';

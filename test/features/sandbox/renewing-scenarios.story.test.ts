@@ -26,6 +26,19 @@ describe('a scenario of what renews itself', () => {
     },
   );
 
+  it('a GET of its subscription changes nothing and sends no event', async () => {
+    const session = await runScenario(w, ada, 'subscription_authorized');
+    const id = await w.env.DB.prepare('SELECT id FROM subscription_authorizations WHERE customer_ref = ?')
+      .bind(`${session.session_id}:buyer`)
+      .first<string>('id');
+    const stored = () => w.env.DB.prepare('SELECT * FROM subscription_authorizations WHERE id = ?').bind(id).first();
+    const [before, events] = [await stored(), await eventsOf(w, session.session_id)];
+    const { status, body } = await w.call('GET', `/v1/access/native-subscriptions/${id}`, { key: ada.sandboxKey });
+    expect([status, body.status]).toEqual([200, 'active']);
+    expect(await stored()).toEqual(before);
+    expect(await eventsOf(w, session.session_id)).toEqual(events);
+  });
+
   it('leaves nothing of itself once it is erased, and nothing of it is another session’s', async () => {
     const [gone, kept] = await Promise.all([1, 2].map(() => runScenario(w, ada, 'subscription_authorized')));
     const rowsOf = async ({ session_id: id }: { session_id: string }): Promise<number[]> => {

@@ -191,6 +191,7 @@ describe('a subscription that is sold with a sandbox key', () => {
     for (const [index, id] of ids.entries()) {
       const answers = await cancel(id, index === 0 ? 'ina' : 'jan');
       expect(answers.some(({ status }) => status === 200)).toBe(true);
+      await sweep();
       expect((await readSubscription(id)).status).toBe('cancel_requested');
     }
   });

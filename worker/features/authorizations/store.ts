@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import type { AuthorizationId, PaymentId } from '#core/ids.ts';
 import { inReach } from '#platform/chain/reach.store.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import {
@@ -103,6 +103,15 @@ export const scheduleAuthorization = (
   row: AuthorizationRow,
   schedule: Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'>,
 ): Write => updateUnversioned(db, subscriptionAuthorizations, schedule, and(eq(id, row.id), eq(version, row.version)));
+
+/** Makes the sandbox authorizations of a wallet due for a chain read: that wallet has just signed a transaction on the simulated chain. */
+export const scheduleSigner = ({ db, merchantId, now }: Scope, wallet: string): Write =>
+  db
+    .update(subscriptionAuthorizations)
+    .set({ nextLookAt: now })
+    .where(
+      sql`merchant_id = ${merchantId} AND livemode = 0 AND subscriber_wallet = ${wallet} AND ended_at IS NULL AND next_look_at > ${now}`,
+    );
 
 /**
  * Takes authorizations whose time to look at has come, longest due first, and leaves them to the caller until `leaseUntil`, in one statement:

@@ -2,6 +2,7 @@ import { base64 } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
+import { scheduleSigner } from '#features/authorizations/store.ts';
 import { isSubscribing } from '#features/checkout/subscribing/follow.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { requireViewer } from '#features/payments/payment.ts';
@@ -126,7 +127,8 @@ export async function signTransaction(
     : { ...(await planSignature(scope, payer, transaction)), signer: payer.address };
   if (outcome === 'declined') return commit(scope, await unchangedKept({ field: 'transaction', value: null, payer: signer }, keep));
   const signed: TestPayment = { field: 'transaction', value, payer: signer, ...(txSignature === null ? {} : { txSignature }) };
-  return commit(scope, await withAnswer({ events: [], writes, result: signed }, keep(signed)));
+  const seen = scheduleSigner(scope, signer);
+  return commit(scope, await withAnswer({ events: [], writes: [...writes, seen], result: signed }, keep(signed)));
 }
 
 /** Whether this merchant prepared it as a refund in the sandbox. */

@@ -11,13 +11,13 @@ import { applyLook, getAuthorization } from '../reconcile.ts';
 const LOOK_MS = 2 * SECOND;
 
 /**
- * A merchant's authorization as the chain shows it this moment, or as it was seen last where no node answers. What is seen is noted, with its
- * event. 404.
+ * Returns a merchant's authorization as the chain shows it now, or as it was read last if no node answers, and stores what was read with its
+ * event. In the sandbox only the session's own steps read its chain, so the stored row is returned. Throws 404.
  */
 export async function readAuthorization(ctx: Scope, id: AuthorizationId): Promise<AuthorizationRow> {
   const row = await getAuthorization(ctx, id);
   if (!isOf(ctx, row)) throw new ApiError('not_found');
-  if (row.status === 'pending' || row.endedAt !== null || !hasSubscriptions(ctx.config)) return row;
+  if (ctx.sandbox !== null || row.status === 'pending' || row.endedAt !== null || !hasSubscriptions(ctx.config)) return row;
   const [look = null] = await lookAtSubscriptions({ ...ctx, chain: ctx.chain.within(LOOK_MS, 1) }, [routeOf(row)]);
   return look === null ? row : applyLook(ctx, row, look);
 }
