@@ -6097,7 +6097,7 @@ export interface components {
       /** @description Unsigned, base64: sign it with the payout wallet and send it. */
       transaction?: string;
     };
-    /** @description What the operator has not set up, by `google`, `github`, `processor` and `mail`: the variables and bindings that each lacks, by name. What is whole is not in it. None of it stops a sale. */
+    /** @description What the operator has not set up, by `google`, `github`, `processor` and `mail`: the variables and bindings that each lacks, by name; by `keys` those that lack a key which open payments, channels or subscriptions name. What is whole is not in it. None of it stops a sale. */
     Unconfigured: {
       [key: string]: string[];
     };
@@ -7344,6 +7344,11 @@ export interface components {
          * @enum {string}
          */
         configuration: 'ok' | 'failing' | 'not_configured';
+        /**
+         * @description failing: an open payment, channel or subscription names a key that this deployment lacks.
+         * @enum {string}
+         */
+        keys: 'ok' | 'failing' | 'not_configured';
         /**
          * @description failing: more left it within the last hour than the operator expects.
          * @enum {string}
