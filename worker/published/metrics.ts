@@ -141,6 +141,27 @@ async function readAll(ctx: Ctx) {
   };
 }
 
+const keyMetrics = (
+  missing: Awaited<ReturnType<typeof readAll>>['missing'],
+  balances: Awaited<ReturnType<typeof readAll>>['balances'],
+): Metric[] => [
+  {
+    name: 'svc_keys_missing',
+    type: 'gauge',
+    help: 'Keys that open rows name and that the variable lacks: what names them waits.',
+    samples: KEY_VARIABLES.map((variable) => ({
+      labels: { variable },
+      value: missing.filter((key) => key.variable === variable).length,
+    })),
+  },
+  {
+    name: 'svc_key_lamports',
+    type: 'gauge',
+    help: 'What each address that pays the network held when it was looked at last, in lamports.',
+    samples: balances.map(({ address, lamports }) => ({ labels: { address }, value: lamports })),
+  },
+];
+
 /** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
   const { signs, audits, seals, spent, balances, missing } = await readAll(ctx);
@@ -182,21 +203,7 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
       samples: audits.length > 0 ? (['checked', 'differing', 'unknown'] as const).map((figure) => auditSample(audits, figure)) : [],
     },
     ...sealMetrics(seals),
-    {
-      name: 'svc_keys_missing',
-      type: 'gauge',
-      help: 'Keys that open rows name and that the variable lacks: what names them waits.',
-      samples: KEY_VARIABLES.map((variable) => ({
-        labels: { variable },
-        value: missing.filter((key) => key.variable === variable).length,
-      })),
-    },
-    {
-      name: 'svc_key_lamports',
-      type: 'gauge',
-      help: 'What each address that pays the network held when it was looked at last, in lamports.',
-      samples: balances.map(({ address, lamports }) => ({ labels: { address }, value: lamports })),
-    },
+    ...keyMetrics(missing, balances),
     {
       name: 'svc_notes_total',
       type: 'counter',

@@ -13,7 +13,15 @@ import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts
 import { toAuthorizationResource } from './resource.ts';
 import { insertAuthorization, updateAuthorization } from './store.ts';
 
-export { claimPeriod, dropCollected, noteCollected, scheduleAuthorization, takeCollectedBack, takeDueAuthorizations } from './store.ts';
+export {
+  claimPeriod,
+  dropCollected,
+  noteCollected,
+  scheduleAuthorization,
+  scheduleSigner,
+  takeCollectedBack,
+  takeDueAuthorizations,
+} from './store.ts';
 
 export interface AgreedPlan {
   planAddress: string;

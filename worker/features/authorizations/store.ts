@@ -106,12 +106,12 @@ export const scheduleAuthorization = (
 
 /** Makes the sandbox authorizations of a wallet due for a chain read: that wallet has just signed a transaction on the simulated chain. */
 export const scheduleSigner = ({ db, merchantId, now }: Scope, wallet: string): Write =>
-  db
-    .update(subscriptionAuthorizations)
-    .set({ nextLookAt: now })
-    .where(
-      sql`merchant_id = ${merchantId} AND livemode = 0 AND subscriber_wallet = ${wallet} AND ended_at IS NULL AND next_look_at > ${now}`,
-    );
+  updateUnversioned(
+    db,
+    subscriptionAuthorizations,
+    { nextLookAt: now },
+    sql`merchant_id = ${merchantId} AND livemode = 0 AND subscriber_wallet = ${wallet} AND ended_at IS NULL AND next_look_at > ${now}`,
+  );
 
 /**
  * Takes authorizations whose time to look at has come, longest due first, and leaves them to the caller until `leaseUntil`, in one statement:

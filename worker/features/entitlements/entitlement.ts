@@ -17,7 +17,7 @@ import {
   projectedOf,
 } from '#rules/entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
-import { type EndedCopy, listEnded, overwriteCopy, upsertCopy } from './store.ts';
+import { type EndedCopy, listPastEnd, overwriteCopy, upsertCopy } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
@@ -72,7 +72,7 @@ export async function sweepEntitlements(ctx: Shard): Promise<Swept> {
   return sweepPages<EndedCopy>(
     ctx,
     ENDED,
-    (last) => listEnded(ctx, last, ENDED.pageMax),
+    (last) => listPastEnd(ctx, last, ENDED.pageMax),
     (ended) => forEach(ctx, ended, (one) => readEntitlement(ctx, one, one.id), LANES),
   );
 }

@@ -67,7 +67,7 @@ function toCopy(snapshot: EntitlementSnapshot): typeof entitlements.$inferInsert
 export type EndedCopy = Pick<typeof entitlements.$inferSelect, 'id' | 'merchantId' | 'livemode'>;
 
 /** Copies that are active past their end: of one sandbox, or of all who live by ordinary business time. `after`: the last of the page before. */
-export const listEnded = (ctx: Shard, after: EndedCopy | null, limit: number): Promise<EndedCopy[]> =>
+export const listPastEnd = (ctx: Shard, after: EndedCopy | null, limit: number): Promise<EndedCopy[]> =>
   ctx.db
     .select({ id: entitlements.id, merchantId: entitlements.merchantId, livemode: entitlements.livemode })
     .from(entitlements)

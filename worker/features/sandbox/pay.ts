@@ -2,7 +2,7 @@ import { base64 } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
-import { scheduleSigner } from '#features/authorizations/store.ts';
+import { scheduleSigner } from '#features/authorizations/authorization.ts';
 import { isSubscribing } from '#features/checkout/subscribing/follow.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { requireViewer } from '#features/payments/payment.ts';

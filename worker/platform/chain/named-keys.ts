@@ -21,7 +21,7 @@ const walk = (name: string, table: string, column: string, isOpen: string): stri
     FROM ${name} WHERE ${name}.address IS NOT NULL)`;
 
 /**
- * Addresses and keys that open live rows still name: who pays for what is under way, who closes each channel, and who collects each
+ * Addresses and keys that open live rows still name: the payer of what is under way, the one that closes each channel, and the one that collects each
  * subscription. One statement, for the worker and for whoever checks a deployment before it is one.
  */
 export const NAMED_KEYS = `WITH RECURSIVE
