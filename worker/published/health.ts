@@ -4,7 +4,7 @@ import { iso, MINUTE, SECOND } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
 import { listUnconfigured, UnconfiguredBody } from '#features/readiness/unconfigured.ts';
 import { isAlarming } from '#platform/chain/fee-payer.ts';
-import { listNamedKeys, readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { namedKeysAsJson, readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
 import { listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Db, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
 import { fullness, isMailStalled, isStalled } from '#platform/db/vital-signs.ts';
@@ -130,18 +130,19 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
   try {
     const databases = databasesOf(env);
     const before = { now: now - STALLED_MS, wallNow: wallNow - STALLED_MS };
-    const ask = (db: Db, mail: SQL) => db.run(sql`SELECT ${isStalled(before)} AS late, ${mail} AS mail`);
+    const ask = (db: Db, mail: SQL, named: SQL) => db.run(sql`SELECT ${isStalled(before)} AS late, ${mail} AS mail, ${named} AS named`);
     // Where migrations are behind there is nothing to read letters or fees from, and that is said by `configuration`.
-    const [answers, spent, named] = await Promise.all([
-      Promise.all(databases.map(({ db }) => ask(db, isMailStalled(before.wallNow)).catch(() => ask(db, sql`0`)))),
+    const [answers, spent] = await Promise.all([
+      Promise.all(
+        databases.map(({ db }) => ask(db, isMailStalled(before.wallNow), namedKeysAsJson).catch(() => ask(db, sql`0`, sql`'[]'`))),
+      ),
       readLamportsSpent(databases[0].db, wallNow).catch(() => 0),
-      Promise.all(databases.map(({ db }) => listNamedKeys(db).catch(() => []))),
     ]);
-    const signs = answers.map(({ results }) => (results as { late: number; mail: number }[])[0]!);
+    const signs = answers.map(({ results }) => (results as { late: number; mail: number; named: string }[])[0]!);
     const waiting = {
       stalled: Math.max(...signs.map(({ late }) => late)),
       lamportsSpent: spent,
-      named: named.flat(),
+      named: signs.flatMap(({ named }) => JSON.parse(named) as NamedKey[]),
       isMailStalled: signs.some(({ mail }) => mail === 1),
       fullness: fullness(Math.max(...answers.map(({ meta }) => meta.size_after))),
     };

@@ -5,7 +5,7 @@ import { latestAudit } from '#features/audit/store.ts';
 import { countOldSeals } from '#features/seals/seals.ts';
 import { readNamedKeys } from '#platform/chain/fee-payer.ts';
 import { listBalances, readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
-import { KEY_VARIABLES, listMissingKeys } from '#platform/chain/named-keys.ts';
+import { KEY_VARIABLES, listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
@@ -102,6 +102,21 @@ function sealMetrics(seals: Awaited<ReturnType<typeof countOldSeals>>): Metric[]
     { name: 'svc_sealed_gone', type: 'gauge', help: 'What a key sealed that is not in its ring any more.', samples: each('gone') },
   ];
 }
+
+const keyMetrics = (missing: NamedKey[], balances: Awaited<ReturnType<typeof listBalances>>): Metric[] => [
+  {
+    name: 'svc_keys_missing',
+    type: 'gauge',
+    help: 'Keys that open rows name and that the variable lacks: what names them waits.',
+    samples: KEY_VARIABLES.map((variable) => ({ labels: { variable }, value: missing.filter((key) => key.variable === variable).length })),
+  },
+  {
+    name: 'svc_key_lamports',
+    type: 'gauge',
+    help: 'What each address that pays the network held when it was looked at last, in lamports.',
+    samples: balances.map(({ address, lamports }) => ({ labels: { address }, value: lamports })),
+  },
+];
 
 const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown') => ({
   labels: { figure },

@@ -1,4 +1,4 @@
-import { lte, sql } from 'drizzle-orm';
+import { lte, type SQL, sql } from 'drizzle-orm';
 import { HOUR, MINUTE } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
 import { feePayerLooks } from '#platform/db/tables/operations.ts';
@@ -11,6 +11,9 @@ const BEFORE_MS = 5 * MINUTE;
 
 /** Addresses that open live rows of a database name. */
 export const listNamedKeys = (db: Db): Promise<NamedKey[]> => db.all<NamedKey>(sql.raw(NAMED_KEYS));
+
+/** The same within another statement, as a list in JSON. */
+export const namedKeysAsJson: SQL = sql`(SELECT json_group_array(json_object('variable', variable, 'address', address)) FROM (${sql.raw(NAMED_KEYS)}))`;
 
 /** What each address held when it was looked at last, in lamports. */
 export const listBalances = (db: Db): Promise<{ address: string; lamports: number }[]> =>

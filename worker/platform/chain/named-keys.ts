@@ -21,8 +21,8 @@ const walk = (name: string, table: string, column: string, isOpen: string): stri
     FROM ${name} WHERE ${name}.address IS NOT NULL)`;
 
 /**
- * Addresses and keys that open live rows still name: the payer of what is under way, the one that closes each channel, and the one that collects each
- * subscription. One statement, for the worker and for whoever checks a deployment before it is one.
+ * Addresses and keys that open live rows still name: the fee payer of each payment under way, the operator of each channel, and the puller
+ * of each subscription. One statement, for the worker and for the check before a deployment.
  */
 export const NAMED_KEYS = `WITH RECURSIVE
 ${walk('pullers', 'subscription_authorizations', 'puller', 'ended_at IS NULL')},
