@@ -79,10 +79,12 @@ export async function fillTables(
     values = {},
   }: { from?: number; to: number; merchants: string[]; products: string[]; values?: Values },
 ): Promise<string[]> {
+  // Metadata last: its trigger takes back words that receipts have put into the index.
   const tables = await db
     .prepare(
       `SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'
-        AND name NOT LIKE 'd1\\_%' ESCAPE '\\' AND name NOT IN ('guard', 'open_sessions', 'ended_deliveries') AND name NOT LIKE 'receipt\\_words%' ESCAPE '\\'`,
+        AND name NOT LIKE 'd1\\_%' ESCAPE '\\' AND name NOT IN ('guard', 'open_sessions', 'ended_deliveries') AND name NOT LIKE 'receipt\\_words%' ESCAPE '\\'
+        ORDER BY name = 'receipt_metadata'`,
     )
     .all<{ name: string; sql: string }>();
   const statements: D1PreparedStatement[] = [];
