@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { storyOf } from '#core/errors.ts';
+import { SECOND } from '#core/time.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
 import { listMissingPullers } from '#features/authorizations/pullers.store.ts';
@@ -8,7 +9,7 @@ import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
-import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns } from '#platform/db/vital-signs.ts';
+import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
@@ -107,13 +108,6 @@ const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown
   value: audits.reduce((sum, audit) => sum + audit[figure], 0),
 });
 
-/** Attempts of webhooks and letters are due by wall time, everything else by business time. */
-const waitingSamples = ({ now, wallNow }: Ctx, waiting: VitalSigns['waiting']) =>
-  Object.entries(waiting).map(([queue, at]) => ({
-    labels: { queue },
-    value: secondsSince(at, queue === 'webhook' || queue === 'mail' ? wallNow : now),
-  }));
-
 /** Of all databases together: each has its own queues, its own audit and its own seals; what the fee payer spent is in the first. */
 async function readAll(ctx: Ctx) {
   const shards = shardsOf(ctx);
@@ -148,7 +142,7 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
       name: 'svc_oldest_seconds',
       type: 'gauge',
       help: 'How long what waits longest has been waiting; 0: nothing waits.',
-      samples: waitingSamples(ctx, waiting),
+      samples: waitingMs(ctx, waiting).map(({ name, ms }) => ({ labels: { queue: name }, value: ms / SECOND })),
     },
     {
       name: 'svc_parked_messages',

@@ -13,7 +13,14 @@ import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts
 import { toAuthorizationResource } from './resource.ts';
 import { insertAuthorization, updateAuthorization } from './store.ts';
 
-export { claimPeriod, dropCollected, noteCollected, scheduleAuthorization, takeCollectedBack, takeDueAuthorizations } from './store.ts';
+export { type AuthorizationClass, takeDueAuthorizations } from './due.store.ts';
+export {
+  claimPeriod,
+  dropCollected,
+  noteCollected,
+  scheduleAuthorization,
+  takeCollectedBack,
+} from './store.ts';
 
 export interface AgreedPlan {
   planAddress: string;
@@ -59,6 +66,7 @@ export function planAuthorization(ctx: Shard, payment: Payment & { expectedWalle
     cancelEffectiveAt: null,
     stoppedAt: null,
     nextAttemptAt: null,
+    collectAt: null,
     nextLookAt: ctx.now + FIRST_LOOK_MS,
     endedAt: null,
     createdAt: ctx.now,

@@ -1,6 +1,5 @@
 import { and, desc, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import type { AuthorizationId, PaymentId } from '#core/ids.ts';
-import { inReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -91,13 +90,14 @@ export const findAuthorizationBy = async (
     .get()) ?? null;
 
 /** A statement, not an effect. */
-export const insertAuthorization = (db: Db, row: AuthorizationRow): Write => db.insert(subscriptionAuthorizations).values(row);
+export const insertAuthorization = (db: Db, row: AuthorizationRow): Write =>
+  db.insert(subscriptionAuthorizations).values({ ...row, collectAt: row.nextAttemptAt });
 
 /** Statements, not effects: the second fails the batch where the row was changed since it was read. */
 export const updateAuthorization = (ctx: Shard, after: AuthorizationRow): Write[] => [
   ctx.db
     .update(subscriptionAuthorizations)
-    .set(after)
+    .set({ ...after, collectAt: after.nextAttemptAt })
     .where(and(eq(id, after.id), eq(version, after.version - 1))),
   vetoUnlessChanged(ctx),
 ];
@@ -110,22 +110,8 @@ export const scheduleAuthorization = (
 ): Write =>
   db
     .update(subscriptionAuthorizations)
-    .set(schedule)
+    .set({ ...schedule, collectAt: schedule.nextAttemptAt })
     .where(and(eq(id, row.id), eq(version, row.version)));
-
-/**
- * Takes authorizations whose time to look at has come, longest due first, and leaves them to the caller until `leaseUntil`, in one statement:
- * two sweeps at once take different ones, and what a crash left is due again.
- */
-export const takeDueAuthorizations = (ctx: Shard, leaseUntil: number, max: number): Promise<AuthorizationRow[]> =>
-  ctx.db
-    .update(subscriptionAuthorizations)
-    .set({ nextLookAt: leaseUntil })
-    .where(
-      sql`id IN (SELECT id FROM subscription_authorizations WHERE next_look_at IS NOT NULL AND next_look_at <= ${ctx.now}
-        AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${max})`,
-    )
-    .returning();
 
 export const listAuthorizations = (db: Db, ids: AuthorizationId[]): Promise<AuthorizationRow[]> =>
   db.select().from(subscriptionAuthorizations).where(inArray(id, ids)).all();

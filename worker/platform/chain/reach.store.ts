@@ -30,6 +30,10 @@ export function inReach({ sandbox }: Pick<Shard, 'sandbox'>, customerRef = 'cust
   return sql`${of(SANDBOX)} AND ${of('merchant_id')} = ${sandbox.merchantId} AND ${isOfClock}`;
 }
 
+/** Rows that no session of the sandbox made, by the SQL of their customer's reference. */
+export const isOfNoSession = (customerRef: string): SQL =>
+  sql`NOT EXISTS (SELECT 1 FROM sandbox_sessions z WHERE z.id = substr(${sql.raw(customerRef)}, 1, ${SESSION_ID_LENGTH}))`;
+
 /** The same for rows that belong to a payment, whose id is in `column`. */
 export function isOfPaymentInReach(ctx: Pick<Shard, 'sandbox'>, column: string): SQL {
   if (ctx.sandbox === null) return sql.raw(LIVE);
