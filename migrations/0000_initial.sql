@@ -158,11 +158,13 @@ CREATE TABLE `payment_candidates` (
 	`next_check_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`sent_at` integer,
-	`livemode` integer DEFAULT true NOT NULL
+	`livemode` integer DEFAULT true NOT NULL,
+	`merchant_id` text DEFAULT '' NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `payment_candidates_once` ON `payment_candidates` (`payment_id`,`tx_signature`);--> statement-breakpoint
 CREATE INDEX `payment_candidates_due` ON `payment_candidates` (`origin`,`next_check_at`) WHERE livemode = 1;--> statement-breakpoint
+CREATE INDEX `payment_candidates_by_merchant` ON `payment_candidates` (`origin`,`merchant_id`,`next_check_at`) WHERE livemode = 1 AND origin IN ('found', 'named');--> statement-breakpoint
 CREATE INDEX `sandbox_candidates_due` ON `payment_candidates` (`origin`,`next_check_at`) WHERE livemode = 0;--> statement-breakpoint
 CREATE TABLE `ended_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -1067,6 +1069,7 @@ CREATE TABLE `subscription_authorizations` (
 	`cancel_effective_at` integer,
 	`stopped_at` integer,
 	`next_attempt_at` integer,
+	`collect_at` integer,
 	`next_look_at` integer,
 	`ended_at` integer,
 	`created_at` integer NOT NULL,
@@ -1081,7 +1084,10 @@ CREATE INDEX `subscription_authorizations_by_address` ON `subscription_authoriza
 CREATE INDEX `subscription_authorizations_of_product` ON `subscription_authorizations` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_by_wallet` ON `subscription_authorizations` (`merchant_id`,`livemode`,`subscriber_wallet`,`product_id`);--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_by_ref` ON `subscription_authorizations` (`merchant_id`,`livemode`,`customer_ref`,`product_id`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `subscription_authorizations_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `subscription_collections_due` ON `subscription_authorizations` (`collect_at`) WHERE collect_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `subscription_checkouts_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending';--> statement-breakpoint
+CREATE INDEX `subscription_looks_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending';--> statement-breakpoint
+CREATE INDEX `sandbox_collections_due` ON `subscription_authorizations` (`collect_at`) WHERE collect_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `sandbox_subscription_authorizations_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_pullers` ON `subscription_authorizations` (`puller`) WHERE ended_at IS NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_over` ON `subscription_authorizations` (`ended_at`) WHERE ended_at IS NOT NULL;--> statement-breakpoint

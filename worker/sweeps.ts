@@ -5,6 +5,7 @@ import { sweepDomains } from '#features/accounts/domain/domain.ts';
 import { sweepErasures } from '#features/accounts/erase-account.ts';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
+import type { AuthorizationClass } from '#features/authorizations/authorization.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
 import { sweepFigureCheck } from '#features/figures/check/check.ts';
 import { sweepFigures } from '#features/figures/fold.ts';
@@ -51,8 +52,11 @@ interface Sweep {
 /** With every cron: once a minute, and every five seconds on a local machine. A message that comes twice within a moment runs once. */
 const atEachCron = (now: number): number => now + 3 * SECOND;
 const every = (ms: number) => (now: number) => now + ms;
-/** For sweeps that bound themselves, and look at the same rows no sooner than they said when they took them. */
+/** For sweeps that look at a sample: what they leave is no backlog. */
 const whole = (sweep: (ctx: Shard) => Promise<number>) => async (ctx: Shard) => ({ taken: await sweep(ctx), isFinished: true });
+
+const subscriptionSweep = (kind: AuthorizationClass) => async (ctx: Shard) =>
+  (await import('#features/subscriptions/sweep.ts')).sweepSubscriptions(kind)(ctx);
 
 /** The backstops behind the queue, each bounded and resumable, each in invocations of its own. */
 export const SWEEPS: readonly Sweep[] = [
@@ -92,7 +96,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'endedSessions', nextDueAt: every(10 * MINUTE), run: sweepEndedSessions },
   { name: 'receiptChains', nextDueAt: atEachCron, run: sweepReceiptChains },
   { name: 'fanOut', nextDueAt: atEachCron, run: (ctx) => sweepFanOut(ctx, followEvents) },
-  { name: 'deliveries', nextDueAt: atEachCron, run: whole(sweepDeliveries) },
+  { name: 'deliveries', nextDueAt: atEachCron, run: sweepDeliveries },
   { name: 'mails', nextDueAt: atEachCron, run: sweepMails },
   { name: 'placements', nextDueAt: atEachCron, run: sweepPlacements },
   { name: 'duePlans', nextDueAt: every(HOUR), run: sweepDuePlans },
@@ -102,21 +106,22 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'seals', nextDueAt: every(HOUR), run: sweepSeals },
   { name: 'parked', nextDueAt: every(10 * MINUTE), run: sweepParked },
   // In this order: what the chain shows is found, then judged, and only then are sessions given up.
-  { name: 'reference', nextDueAt: atEachCron, run: whole(sweepReference) },
-  { name: 'candidates', nextDueAt: atEachCron, after: 'reference', run: whole(sweepCandidates) },
+  { name: 'reference', nextDueAt: atEachCron, run: (ctx) => sweepReference(ctx) },
+  { name: 'candidates', nextDueAt: atEachCron, after: 'reference', run: sweepCandidates('found') },
   { name: 'expired', nextDueAt: atEachCron, after: 'candidates', run: sweepExpired },
-  { name: 'finality', nextDueAt: atEachCron, run: whole(sweepFinality) },
+  { name: 'sentCandidates', nextDueAt: atEachCron, run: sweepCandidates('sent') },
+  { name: 'namedCandidates', nextDueAt: atEachCron, run: sweepCandidates('named') },
+  { name: 'finality', nextDueAt: atEachCron, run: sweepFinality },
   // Each class of sessions has an invocation of its own; what loses money first never waits for the rest.
   { name: 'closingChannels', nextDueAt: atEachCron, run: sweepChannels('closing') },
   { name: 'standingChannels', nextDueAt: atEachCron, run: sweepChannels('standing') },
   { name: 'channelOpenings', nextDueAt: atEachCron, run: sweepChannels('opening') },
   { name: 'endedChannels', nextDueAt: atEachCron, run: sweepChannels('ended') },
   { name: 'unopenedSessions', nextDueAt: atEachCron, run: sweepUnopened },
-  {
-    name: 'subscriptions',
-    nextDueAt: atEachCron,
-    run: async (ctx) => (await import('#features/subscriptions/sweep.ts')).sweepSubscriptions(ctx),
-  },
+  // Periods that are due, checkouts whose buyer may have signed, and looks at the rest: none of them waits for another.
+  { name: 'collections', nextDueAt: atEachCron, run: subscriptionSweep('collections') },
+  { name: 'subscriptionCheckouts', nextDueAt: atEachCron, run: subscriptionSweep('checkouts') },
+  { name: 'subscriptions', nextDueAt: atEachCron, run: subscriptionSweep('looks') },
   { name: 'settlements', nextDueAt: atEachCron, run: sweepSettlements },
   { name: 'feePayer', nextDueAt: atEachCron, run: whole(sweepFeePayer) },
   { name: 'figures', nextDueAt: atEachCron, run: sweepFigures },
@@ -180,11 +185,12 @@ async function runSweep(
   const defer = deferring(execution, { request_id: requestId, cause });
   const ctx = shardNamed(newCtx(env, { requestId, kind: 'sweep', wallNow: now, defer, note: (reason) => notes.push(reason) }), database);
   let swept: Swept | null = null;
+  let hasMore = false;
   try {
     const lease = await leaseSweep(ctx.db, name, now);
     if (!lease) return;
     swept = await whileLeased(ctx, name, lease.fence, () => sweep.run(ctx));
-    const hasMore = !swept.isFinished && round < ROUNDS_MAX;
+    hasMore = !swept.isFinished && round < ROUNDS_MAX;
     const dueAt = swept.isFinished ? sweep.nextDueAt(now) : now;
     await endSweep(ctx.db, name, lease.fence, { dueAt, succeededAt: Date.now() });
     if (hasMore) await env.SWEEPS.send({ sweep: name, round: round + 1, requestId, ...addressOf(ctx) });
@@ -194,7 +200,8 @@ async function runSweep(
   const { taken = 0 } = swept ?? {};
   if (taken > 0 || notes.length > 0)
     logRequest({ request_id: requestId, cause, sweep: name, taken, ms: Date.now() - now, ...(notes.length > 0 ? { notes } : {}) });
-  const next = SWEEPS.filter(({ after }) => after === name);
+  // What follows begins when nothing is left, or when the next cron goes on.
+  const next = hasMore ? [] : SWEEPS.filter(({ after }) => after === name);
   for (const follower of next) await env.SWEEPS.send({ sweep: follower.name, round: 1, requestId, ...addressOf(ctx) });
 }
 

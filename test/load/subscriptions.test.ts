@@ -56,7 +56,7 @@ it(`${COUNT} authorizations whose periods begin in one hour are each collected o
   const began = performance.now();
   const heldMost = { jobs: 0 };
   for (let step = 0; step < STEPS; step++) {
-    await timed('sweep', () => w.sweepAlone('subscriptions'));
+    await timed('sweep', () => w.sweepAlone('collections'));
     // What follows a collection, as it follows any payment, is no part of collecting.
     const jobs = w.queue.sent
       .splice(0)

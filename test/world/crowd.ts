@@ -79,7 +79,7 @@ export async function fillTables(
     values = {},
   }: { from?: number; to: number; merchants: string[]; products: string[]; values?: Values },
 ): Promise<string[]> {
-  // A receipt is in the index of words before what is written to it.
+  // Metadata last: its trigger takes back words that receipts have put into the index.
   const tables = await db
     .prepare(
       `SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'

@@ -27,9 +27,13 @@ export const SWEEPS = {
   sendBatch: async (messages: Iterable<{ body: SweepMessage }>) => void outbox.getStore()?.push(...[...messages].map(({ body }) => body)),
 } as unknown as Queue<SweepMessage>;
 
-export async function sweepsSent(name: string, invoke: (execution: ExecutionContext) => Promise<void>): Promise<SweepMessage[]> {
+export async function sweepsSent(
+  name: string,
+  invoke: (execution: ExecutionContext) => Promise<void>,
+  rowsMax?: number,
+): Promise<SweepMessage[]> {
   const sent: SweepMessage[] = [];
-  await outbox.run(sent, () => invoked(name, invoke, { countsReads: true }));
+  await outbox.run(sent, () => invoked(name, invoke, { countsReads: true, rowsMax }));
   return sent;
 }
 

@@ -38,10 +38,10 @@ export async function multiplySubscriber(model: SubscriptionLife, count: number)
     name: string;
   }>();
   const own = ['id', 'payment_id', 'subscriber_wallet', 'subscription_address', 'started_at', 'period_starts_at', 'period_ends_at'];
-  const ownAlso = ['paid_through', 'next_attempt_at', 'next_look_at', 'membership_id'];
+  const ownAlso = ['paid_through', 'next_attempt_at', 'collect_at', 'next_look_at', 'membership_id'];
   const copied = columns.map(({ name }) => name).filter((name) => ![...own, ...ownAlso].includes(name));
   const insert = `INSERT INTO subscription_authorizations (${[...own, ...ownAlso, ...copied].join()})
-    SELECT one ->> 0, 'copy-' || (one ->> 0), one ->> 1, one ->> 2, one ->> 3, one ->> 3, one ->> 4, one ->> 4, one ->> 5, one ->> 5, NULL,
+    SELECT one ->> 0, 'copy-' || (one ->> 0), one ->> 1, one ->> 2, one ->> 3, one ->> 3, one ->> 4, one ->> 4, one ->> 5, one ->> 5, one ->> 5, NULL,
       ${copied.map((name) => `a.${name}`).join()}
     FROM subscription_authorizations a, (SELECT value AS one FROM json_each(?1)) WHERE a.id = ?2`;
   for (let from = 0; from < count; from += PAGE) {

@@ -208,9 +208,11 @@ export class SubscriptionLife {
 
 export const shardOf = (env: Env): Shard => newestOf(newCtx(env, { requestId: 'req_subscription', defer: () => {} }));
 
+export const SUBSCRIPTION_SWEEPS = ['collections', 'subscriptionCheckouts', 'subscriptions'];
+
 /** The sweeps that bring subscriptions on, and the messages that they send. */
 export async function run(w: World, env: Env = w.env): Promise<void> {
-  await w.sweepAlone('subscriptions', env);
+  for (const sweep of SUBSCRIPTION_SWEEPS) await w.sweepAlone(sweep, env);
   await w.deliver(undefined, env);
   await w.sweepAlone('settlements', env);
   await w.deliver(undefined, env);

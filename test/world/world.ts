@@ -257,12 +257,12 @@ export class World {
     for (let next = messages.shift(); next; next = messages.shift()) messages.push(...(await this.runSweep(next, env)));
   }
 
-  /** One sweep alone, and what it leaves for itself. Answers how many invocations that took. */
-  async sweepAlone(name: string, env: Env = this.env): Promise<number> {
+  /** One sweep alone, and what it leaves for itself. Answers how many invocations that took; fails where one reads more than `rowsMax` rows. */
+  async sweepAlone(name: string, env: Env = this.env, rowsMax?: number): Promise<number> {
     await testEnv.DB.prepare('UPDATE sweeps SET due_at = 0, lease_until = 0 WHERE name = ?').bind(name).run();
     let rounds = 0;
     for (let next: SweepMessage | undefined = firstRun(name); next; rounds++)
-      next = (await this.runSweep(next, env)).find(({ sweep }) => sweep === name);
+      next = (await this.runSweep(next, env, rowsMax)).find(({ sweep }) => sweep === name);
     return rounds;
   }
 
@@ -270,11 +270,11 @@ export class World {
   cron = (env: Env = this.env): Promise<SweepMessage[]> => sweepsSent('cron', () => worker.scheduled({} as ScheduledController, env));
 
   /** Brings one message of the cron, or of a sweep before it; answers what that run sent in turn. */
-  runSweep = (body: SweepMessage, env: Env = this.env): Promise<SweepMessage[]> =>
-    sweepsSent(`sweep ${body.sweep}`, (execution) => {
-      const batch = { queue: 'svc-sweeps', messages: [{ id: 's0', timestamp: new Date(), attempts: 1, body }] };
-      return worker.queue(batch as unknown as MessageBatch<SweepMessage>, env, execution);
-    });
+  runSweep = (body: SweepMessage, env: Env = this.env, rowsMax?: number): Promise<SweepMessage[]> => {
+    const batch = { queue: 'svc-sweeps', messages: [{ id: 's0', timestamp: new Date(), attempts: 1, body }] };
+    const run = (execution: ExecutionContext) => worker.queue(batch as unknown as MessageBatch<SweepMessage>, env, execution);
+    return sweepsSent(`sweep ${body.sweep}`, run, rowsMax);
+  };
 
   /** Rows of a table that belong to a payment. */
   async count(

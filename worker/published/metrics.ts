@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { storyOf } from '#core/errors.ts';
+import { SECOND } from '#core/time.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
 import { countOldSeals } from '#features/seals/seals.ts';
@@ -9,7 +10,7 @@ import { KEY_VARIABLES, listMissingKeys, type NamedKey } from '#platform/chain/n
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
-import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns } from '#platform/db/vital-signs.ts';
+import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
@@ -123,13 +124,6 @@ const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown
   value: audits.reduce((sum, audit) => sum + audit[figure], 0),
 });
 
-/** Attempts of webhooks and letters are due by wall time, everything else by business time. */
-const waitingSamples = ({ now, wallNow }: Ctx, waiting: VitalSigns['waiting']) =>
-  Object.entries(waiting).map(([queue, at]) => ({
-    labels: { queue },
-    value: secondsSince(at, queue === 'webhook' || queue === 'mail' ? wallNow : now),
-  }));
-
 /** Of all databases together: each has its own queues, its own audit and its own seals; what the fee payer spent is in the first. */
 async function readAll(ctx: Ctx) {
   const shards = shardsOf(ctx);
@@ -156,27 +150,6 @@ async function readAll(ctx: Ctx) {
   };
 }
 
-const keyMetrics = (
-  missing: Awaited<ReturnType<typeof readAll>>['missing'],
-  balances: Awaited<ReturnType<typeof readAll>>['balances'],
-): Metric[] => [
-  {
-    name: 'svc_keys_missing',
-    type: 'gauge',
-    help: 'Keys that open rows name and that the variable lacks: what names them waits.',
-    samples: KEY_VARIABLES.map((variable) => ({
-      labels: { variable },
-      value: missing.filter((key) => key.variable === variable).length,
-    })),
-  },
-  {
-    name: 'svc_key_lamports',
-    type: 'gauge',
-    help: 'What each address that pays the network held when it was looked at last, in lamports.',
-    samples: balances.map(({ address, lamports }) => ({ labels: { address }, value: lamports })),
-  },
-];
-
 /** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
   const { signs, audits, seals, spent, balances, missing } = await readAll(ctx);
@@ -193,7 +166,7 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
       name: 'svc_oldest_seconds',
       type: 'gauge',
       help: 'How long what waits longest has been waiting; 0: nothing waits.',
-      samples: waitingSamples(ctx, waiting),
+      samples: waitingMs(ctx, waiting).map(({ name, ms }) => ({ labels: { queue: name }, value: ms / SECOND })),
     },
     {
       name: 'svc_parked_messages',

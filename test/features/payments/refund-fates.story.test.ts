@@ -192,7 +192,7 @@ describe('a refund that takes access back', () => {
     expect([status, body.code, body.retryable, headers.get('Retry-After')]).toEqual([503, 'rpc_unavailable', true, '2']);
     await w.chain.call('local_clearFaults');
     await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = 0').run();
-    await w.sweepAlone('candidates');
+    await w.sweepAlone('namedCandidates');
     expect((await read()).refunded).toMatchObject([{ tx_signature: signature }]);
     expect((await confirm()).status).toBe(200);
   });

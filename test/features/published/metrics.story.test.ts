@@ -59,6 +59,12 @@ describe('what an operator sees', () => {
     await put('outbox', `UPDATE events SET fanned_out_at = NULL, created_at = ${hourAgo} WHERE seq = (SELECT max(seq) FROM events)`);
     await put('unfinal', `UPDATE payments SET finalized_at = NULL, confirmed_at = ${hourAgo} WHERE id = '${payment.payment_id}'`);
     const { payment_id } = await w.connect(product);
+    for (const origin of ['found', 'sent', 'named'])
+      await put(
+        origin,
+        `INSERT INTO payment_candidates (payment_id, tx_signature, origin, attempt, next_check_at, created_at)
+         VALUES ('one', '${origin}', '${origin}', 0, ${hourAgo}, ${hourAgo})`,
+      );
     await put('session', `UPDATE payments SET expires_at = ${hourAgo} WHERE id = '${payment_id}'`);
   });
 

@@ -14,9 +14,13 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   fanOut: 'live',
   reference: 'live',
   candidates: 'live',
+  sentCandidates: 'live',
+  namedCandidates: 'live',
   expired: 'live',
   finality: 'live',
   settlements: 'live',
+  collections: 'live',
+  subscriptionCheckouts: 'live',
   subscriptions: 'live',
   meteredSessions: 'live',
   // A sandbox writes no letter that is due.
@@ -66,7 +70,7 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
 };
 
 /** Columns by which something falls due. */
-const DUE = ['expires_at', 'paid_through', 'grace_until', 'next_check_at', 'next_look_at', 'next_try_at'];
+const DUE = ['expires_at', 'paid_through', 'grace_until', 'next_check_at', 'next_look_at', 'collect_at', 'next_try_at'];
 const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 /** A comparison of such a column with a moment, as statements spell it. */
 const DUE_STATEMENT = new RegExp(

@@ -3,6 +3,7 @@ import { DAY, MINUTE } from '#core/time.ts';
 import { newKey } from '../../world/agent.ts';
 import { letTimeRun, setTime } from '../../world/clock.ts';
 import { callTesting } from '../../world/sandbox.ts';
+import { SUBSCRIPTION_SWEEPS } from '../../world/subscription-life.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
@@ -142,7 +143,7 @@ describe('a subscription that is sold with a sandbox key', () => {
   it('is collected by the sweep of its merchant’s sandbox alone, at first and in each period, once', async () => {
     const begun = await begin('fred');
     await pay({ payment_id: begun.payment_id, wallet: 'fred' });
-    await w.sweepAlone('subscriptions');
+    for (const name of SUBSCRIPTION_SWEEPS) await w.sweepAlone(name);
     expect((await read(begun.payment_id)).status).toBe('PENDING_SIGNATURE');
     await sweep();
     await asOf(Date.now() + 5_000, sweep);

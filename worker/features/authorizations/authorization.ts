@@ -13,6 +13,7 @@ import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts
 import { toAuthorizationResource } from './resource.ts';
 import { insertAuthorization, updateAuthorization } from './store.ts';
 
+export { type AuthorizationClass, takeDueAuthorizations } from './due.store.ts';
 export {
   claimPeriod,
   dropCollected,
@@ -20,7 +21,6 @@ export {
   scheduleAuthorization,
   scheduleSigner,
   takeCollectedBack,
-  takeDueAuthorizations,
 } from './store.ts';
 
 export interface AgreedPlan {
@@ -67,6 +67,7 @@ export function planAuthorization(ctx: Shard, payment: Payment & { expectedWalle
     cancelEffectiveAt: null,
     stoppedAt: null,
     nextAttemptAt: null,
+    collectAt: null,
     nextLookAt: ctx.now + FIRST_LOOK_MS,
     endedAt: null,
     createdAt: ctx.now,

@@ -1,6 +1,5 @@
 import { and, desc, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import type { AuthorizationId, PaymentId } from '#core/ids.ts';
-import { inReach } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -92,17 +91,25 @@ export const findAuthorizationBy = async (
     .get()) ?? null;
 
 /** A statement, not an effect. */
-export const insertAuthorization = (db: Db, row: AuthorizationRow): Write => db.insert(subscriptionAuthorizations).values(row);
+export const insertAuthorization = (db: Db, row: AuthorizationRow): Write =>
+  db.insert(subscriptionAuthorizations).values({ ...row, collectAt: row.nextAttemptAt });
 
+/** The batch fails if the row is not at the version it was read at. */
 export const updateAuthorization = (ctx: Shard, before: AuthorizationRow, after: AuthorizationRow): Write[] =>
-  casUpdate(ctx, subscriptionAuthorizations, before, after);
+  casUpdate(ctx, subscriptionAuthorizations, before, { ...after, collectAt: after.nextAttemptAt });
 
 /** A statement, not an effect: when it is looked at next, which is no change of the authorization. */
 export const scheduleAuthorization = (
   db: Db,
   row: AuthorizationRow,
   schedule: Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'>,
-): Write => updateUnversioned(db, subscriptionAuthorizations, schedule, and(eq(id, row.id), eq(version, row.version)));
+): Write =>
+  updateUnversioned(
+    db,
+    subscriptionAuthorizations,
+    { ...schedule, collectAt: schedule.nextAttemptAt },
+    and(eq(id, row.id), eq(version, row.version)),
+  );
 
 /** Makes the sandbox authorizations of a wallet due for a chain read: that wallet has just signed a transaction on the simulated chain. */
 export const scheduleSigner = ({ db, merchantId, now }: Scope, wallet: string): Write =>
@@ -112,19 +119,6 @@ export const scheduleSigner = ({ db, merchantId, now }: Scope, wallet: string): 
     { nextLookAt: now },
     sql`merchant_id = ${merchantId} AND livemode = 0 AND subscriber_wallet = ${wallet} AND ended_at IS NULL AND next_look_at > ${now}`,
   );
-
-/**
- * Takes authorizations whose time to look at has come, longest due first, and leaves them to the caller until `leaseUntil`, in one statement:
- * two sweeps at once take different ones, and what a crash left is due again.
- */
-export const takeDueAuthorizations = (ctx: Shard, leaseUntil: number, max: number): Promise<AuthorizationRow[]> =>
-  updateUnversioned(
-    ctx.db,
-    subscriptionAuthorizations,
-    { nextLookAt: leaseUntil },
-    sql`id IN (SELECT id FROM subscription_authorizations WHERE next_look_at IS NOT NULL AND next_look_at <= ${ctx.now}
-      AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${max})`,
-  ).returning();
 
 export const listAuthorizations = (db: Db, ids: AuthorizationId[]): Promise<AuthorizationRow[]> =>
   db.select().from(subscriptionAuthorizations).where(inArray(id, ids)).all();

@@ -3,6 +3,7 @@ import { SECOND } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
 import type { Watched } from '#platform/db/fate.ts';
+import type { Swept } from '#platform/db/sweep-pages.ts';
 import { DOUBT_MS, type Finality, STATUSES_MAX } from '#solana/finality.ts';
 import { FATES } from './kinds.ts';
 import { adoptClaims, CLAIMS_SOURCE, noteLooks, type Source, stepTogether, takeDue, UNMATCHED_SOURCE } from './store.ts';
@@ -11,11 +12,11 @@ import { adoptClaims, CLAIMS_SOURCE, noteLooks, type Source, stepTogether, takeD
 const GROUP_MAX = 40;
 /** Batches on their way at once: as many connections as the platform keeps open for one invocation. */
 const LANES = 6;
-/** Bounds on one run for each kind of source, so that neither waits for the other; what is left over is due at the next. */
+/** Bounds on one run for each kind of source, so that neither waits for the other: time, and calls of a page at the most. */
 const SHARE_MS = 20 * SECOND;
-/** Some 30 requests each, of the thousand that an invocation may make. */
-const CLAIM_PAGES_MAX = 26;
-const UNMATCHED_PAGES_MAX = 4;
+const PAGE_CALLS = 60;
+/** Calls that one run leaves to the second source. */
+const UNMATCHED_CALLS = 150;
 
 type Look = Watched & { finality: Finality };
 
@@ -24,21 +25,23 @@ type Look = Watched & { finality: Finality };
  * proven to be without is taken back, whatever it paid: twice proven, because nothing is so rare and so costly to get wrong. It is
  * looked for even then, and given again where it is there after all. A node that cannot tell changes nothing.
  */
-export async function sweepFinality(ctx: Shard): Promise<number> {
+export async function sweepFinality(ctx: Shard): Promise<Swept> {
   if (ctx.sandbox === null) await adoptClaims(ctx.db, ctx.now);
-  return (await watchSource(ctx, CLAIMS_SOURCE, CLAIM_PAGES_MAX)) + (await watchSource(ctx, UNMATCHED_SOURCE, UNMATCHED_PAGES_MAX));
+  const claims = await watchSource(ctx, CLAIMS_SOURCE, UNMATCHED_CALLS);
+  const unmatched = await watchSource(ctx, UNMATCHED_SOURCE);
+  return { taken: claims.taken + unmatched.taken, isFinished: claims.isFinished && unmatched.isFinished };
 }
 
-async function watchSource(ctx: Shard, source: Source, pagesMax: number): Promise<number> {
+async function watchSource(ctx: Shard, source: Source, leftOver = 0): Promise<Swept> {
   let taken = 0;
   const endsAtMs = ctx.elapsedMs() + SHARE_MS;
-  for (let page = 0; page < pagesMax && ctx.elapsedMs() < endsAtMs; page++) {
+  while (ctx.elapsedMs() < endsAtMs && ctx.budget.left > PAGE_CALLS + leftOver) {
     const due = await takeDue(ctx, source, STATUSES_MAX);
     taken += due.length;
-    if (due.length > 0 && !(await lookAtWatched(ctx, source, due))) break;
-    if (due.length < STATUSES_MAX) break;
+    if (due.length > 0 && !(await lookAtWatched(ctx, source, due))) return { taken, isFinished: true };
+    if (due.length < STATUSES_MAX) return { taken, isFinished: true };
   }
-  return taken;
+  return { taken, isFinished: false };
 }
 
 /** False where no node could be asked. */

@@ -6,7 +6,7 @@ import { KEY_VARIABLES, type KeyVariable, listMissingKeys } from '#platform/chai
 import { type Ctx, nodesOf } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import type { CardTrouble } from '#platform/db/tables/office/billing.ts';
-import { fullness, ofAll, readVitalSigns } from '#platform/db/vital-signs.ts';
+import { fullness, ofAll, readVitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
 
 /** Something that a person has to see to. */
 export interface Trouble {
@@ -111,6 +111,7 @@ async function lookAtWork(ctx: Ctx): Promise<Trouble[]> {
   const { used, isWarning } = fullness(signs.databaseBytes);
   const stuck = signs.sweeps.filter(({ dueAt, failures }) => dueAt < ctx.wallNow - SWEEP_STUCK_MS || failures >= SWEEP_FAILURES);
   const { failed } = signs.parked;
+  const late = waitingMs(ctx, signs.waiting).filter(({ isLate }) => isLate);
   return [
     ...(failed > 0
       ? [{ name: 'dead_letters', finding: `${failed} messages of queues wait for a person: npm run admin -- dead-letters`, patienceMs: 0 }]
@@ -124,6 +125,11 @@ async function lookAtWork(ctx: Ctx): Promise<Trouble[]> {
           },
         ]
       : []),
+    ...late.map(({ name, ms }) => ({
+      name: `late_${name}`,
+      finding: `Work of the class ${name} has been due for ${Math.floor(ms / MINUTE)} minutes: svc_oldest_seconds{queue="${name}"}.`,
+      patienceMs: 0,
+    })),
     ...(isWarning ? [{ name: 'database_full', finding: `The database is ${Math.round(used * 100)} % full.`, patienceMs: 0 }] : []),
   ];
 }

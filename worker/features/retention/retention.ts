@@ -116,8 +116,8 @@ export const sweepOf =
   };
 
 const SETUP_KEEP_MS = 7 * DAY;
-/** Accounts, and events of them all, that one round ends: about thirty rows are read for each account, and the platform bounds an invocation. */
-const SETUPS = { max: 250, roundsMax: 8 };
+/** Accounts, and events of them all, that one round ends: some fifty rows are read for each account, and an invocation may read 100,000. */
+const SETUPS = { max: 250, roundsMax: 3 };
 const STORY_MAX = 1000;
 const TEST_SALES_MAX = 200;
 const TEST_ENTITLEMENTS_MAX = 50;

@@ -1,5 +1,5 @@
 import type { AccountId } from '#core/ids.ts';
-import { MINUTE } from '#core/time.ts';
+import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { isCountingEarlier } from '#features/figures/cursors.store.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
@@ -8,14 +8,14 @@ import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepCandidates } from '#features/payments/watch/recheck.ts';
 import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
-import { sweepSubscriptions } from '#features/subscriptions/sweep.ts';
+import { sweepSandboxSubscriptions } from '#features/subscriptions/sweep.ts';
 import { sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import { addressOf, type Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
-import { listDueMerchants } from './own.store.ts';
+import { listDueMerchants, noteLookedUntil, readLookedUntil } from './own.store.ts';
 import { forgetSession } from './sessions/erase.ts';
 import { type Follow, queueRun } from './sessions/run.ts';
 import { listForgotten, listStalled } from './sessions/store.ts';
@@ -23,9 +23,9 @@ import { listForgotten, listStalled } from './sessions/store.ts';
 /** What one merchant's own test calls left to time, done by the sweeps of live payments, over the merchant's simulated chain. */
 export async function sweepOwn(ctx: Shard, merchantId: AccountId, follow: Follow): Promise<void> {
   const scope = inSandbox(ctx, merchantId, null);
-  await sweepCandidates(scope);
+  for (const origin of ['found', 'sent', 'named'] as const) await sweepCandidates(origin)(scope);
   await sweepSettlements(scope);
-  await sweepSubscriptions(scope);
+  await sweepSandboxSubscriptions(scope);
   await sweepSandboxSessions(scope);
   await sweepExpired(scope);
   await sweepMemberships(scope);
@@ -37,16 +37,30 @@ export async function sweepOwn(ctx: Shard, merchantId: AccountId, follow: Follow
 /** A session's message should have come by then. */
 const STALLED_MS = MINUTE;
 const STALLED_MAX = 100;
-const MERCHANTS_MAX = 100;
+const MERCHANTS_MAX = 1000;
+/** Messages that a queue takes at once. */
+const BATCH_MAX = 100;
+/** What fell due so long before the last look is looked for again: the message may have failed. */
+const AGAIN_MS = DAY;
+/** How far all was looked at is noted so often. */
+const NOTE_MS = HOUR;
 
 /** Sends sessions on whose message was lost, and has what is due in sandboxes done: by their own queue, so that nothing live waits. */
 export async function sweepSandboxes(ctx: Shard): Promise<Swept> {
   const stalled = await listStalled(ctx.db, ctx.wallNow - STALLED_MS, STALLED_MAX);
   await forEach(ctx, stalled, ({ id }) => queueRun(ctx, id));
-  const merchantIds = await listDueMerchants(ctx.db, ctx.now, MERCHANTS_MAX);
-  await forEach(ctx, merchantIds, (merchantId) =>
-    ctx.env.SANDBOX.send({ kind: 'sweepSandbox', merchantId, requestId: ctx.cause, ...addressOf(ctx) }),
+  const lookedUntil = await readLookedUntil(ctx.db);
+  const { merchantIds, isWhole } = await listDueMerchants(
+    ctx.db,
+    { from: Math.min(lookedUntil, ctx.now) - AGAIN_MS, to: ctx.now },
+    MERCHANTS_MAX,
   );
+  const messages = merchantIds.map((merchantId) => ({
+    body: { kind: 'sweepSandbox' as const, merchantId, requestId: ctx.cause, ...addressOf(ctx) },
+  }));
+  for (let i = 0; i < messages.length; i += BATCH_MAX) await ctx.env.SANDBOX.sendBatch(messages.slice(i, i + BATCH_MAX));
+  // After an outage all that fell due in it is looked at, however long it was.
+  if (isWhole && ctx.now >= lookedUntil + NOTE_MS) await noteLookedUntil(ctx.db, ctx.now);
   return { taken: stalled.length + merchantIds.length, isFinished: true };
 }
 

@@ -79,12 +79,12 @@ const attemptAt = ({ now }: Shard, row: AuthorizationRow, { startsAt, endsAt }: 
 const schedule = (ctx: Shard, row: AuthorizationRow, at: number | null, beside: Write[] = []): Promise<void> =>
   commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, row, scheduleOf(ctx, row, at)), ...beside], result: undefined });
 
-/** Looked at once a day all the same, when its subscriber is to be told of the next period, and when paid time ends that nothing follows. */
+/** Collected at `at`. Looked at once a day whatever is collected, when its subscriber is to be told of the next period, and when paid time ends that nothing follows. */
 function scheduleOf({ now }: Shard, row: AuthorizationRow, at: number | null): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'> {
   if (row.endedAt !== null) return { nextAttemptAt: null, nextLookAt: null };
   const ends = [row.paidThrough, row.cancelEffectiveAt].filter((end) => end !== null && end > now) as number[];
   const tells = [tellsAt(row)].filter((tell) => tell !== null && tell > now) as number[];
-  const looks = [now + DAY, at ?? Number.POSITIVE_INFINITY, ...tells, ...(row.cancelledAt === null ? [] : ends)];
+  const looks = [now + DAY, ...tells, ...(row.cancelledAt === null ? [] : ends)];
   return { nextAttemptAt: at, nextLookAt: Math.min(...looks) };
 }
 

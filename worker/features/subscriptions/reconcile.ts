@@ -69,5 +69,5 @@ function refusedPatch({ now }: Ctx, { nextAttemptAt }: AuthorizationRow, seen: E
 export function dueAgain({ now }: Ctx, row: AuthorizationRow): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'> {
   const { paidThrough } = row;
   const nextAttemptAt = paidThrough !== null && paidThrough > now ? firstAttemptAt(paidThrough, luckOf(row.id)) : now;
-  return { nextAttemptAt, nextLookAt: Math.min(nextAttemptAt, now + DAY) };
+  return { nextAttemptAt, nextLookAt: now + DAY };
 }

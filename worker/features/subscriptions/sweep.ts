@@ -1,6 +1,7 @@
 import type { AuthorizationId } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import {
+  type AuthorizationClass,
   overAt,
   routeOf,
   scheduleAuthorization,
@@ -11,7 +12,7 @@ import { listAuthorizations } from '#features/authorizations/store.ts';
 import { getPayment } from '#features/payments/store.ts';
 import { hasSubscriptions, type Shard } from '#platform/context.ts';
 import { commit, forEach, transact, unchanged } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweep-pages.ts';
+import { mayGoOn, type Swept } from '#platform/db/sweep-pages.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { sendJobs } from '#platform/queues/send-jobs.ts';
 import { followUp, isDue } from './collect.ts';
@@ -21,36 +22,42 @@ import { shareLifetime } from './prepare-collection.ts';
 import { getAuthorization } from './reconcile.ts';
 
 const PAGE_MAX = 200;
-const PAGES_MAX = 50;
-const SWEEP_MS = 20 * SECOND;
 /** How long those who took them have until they are due again. */
 const LEASE_MS = 5 * MINUTE;
 /** Collected by one message. An invocation takes ten of them, and the platform bounds what one may ask of databases and nodes. */
 const COLLECTED_MAX = 10;
 /** At once, each against nodes and the database. */
 const LANES = 6;
+/** Calls that one row may take: a period that is due is a part of a message, or is collected here in a sandbox. */
+const CALLS_EACH: Record<AuthorizationClass, number> = { collections: 8, checkouts: 6, looks: 2 };
 
 /**
  * Takes the authorizations whose time has come. Where a period is due a message has it collected, so that any number of them is collected side
  * by side; of the others the chain is looked at, at least once a day, and what was done on it without us is noted. Checkouts that wait for
  * their buyer's signature are looked at in the same way. Rows of a sandbox are taken by its own sweep alone.
  */
-export async function sweepSubscriptions(ctx: Shard): Promise<Swept> {
-  if (!hasSubscriptions(ctx.config)) return { taken: 0, isFinished: true };
-  let taken = 0;
-  for (let page = 0; page < PAGES_MAX && ctx.elapsedMs() < SWEEP_MS; page++) {
-    const rows = await takeDueAuthorizations(ctx, ctx.now + LEASE_MS, PAGE_MAX);
-    taken += rows.length;
-    // What runs on a session's clock is done at its moment, and not when a queue brings it.
-    const queued = ctx.sandbox === null ? rows.filter((row) => isDue(row, ctx.now)) : [];
-    await sendDue(ctx, queued);
-    await followEach(
-      ctx,
-      rows.filter((row) => !queued.includes(row)),
-    );
-    if (rows.length < PAGE_MAX) return { taken, isFinished: true };
-  }
-  return { taken, isFinished: false };
+export const sweepSubscriptions =
+  (kind: AuthorizationClass) =>
+  async (ctx: Shard): Promise<Swept> => {
+    if (!hasSubscriptions(ctx.config)) return { taken: 0, isFinished: true };
+    let taken = 0;
+    while (mayGoOn(ctx)) {
+      const max = ctx.budget.rows(CALLS_EACH[kind], PAGE_MAX);
+      if (max === 0) break;
+      const rows = await takeDueAuthorizations(ctx, kind, ctx.now + LEASE_MS, max);
+      taken += rows.length;
+      // What runs on a session's clock is done at its moment, and not when a queue brings it.
+      if (kind === 'collections' && ctx.sandbox === null) await sendDue(ctx, rows);
+      // A period that is due is collected by its own class.
+      else await followEach(ctx, kind === 'looks' ? rows.filter((row) => !isDue(row, ctx.now)) : rows);
+      if (rows.length < max) return { taken, isFinished: true };
+    }
+    return { taken, isFinished: false };
+  };
+
+/** All classes, where the rows of one sandbox are few. */
+export async function sweepSandboxSubscriptions(ctx: Shard): Promise<void> {
+  for (const kind of ['collections', 'checkouts', 'looks'] as const) await sweepSubscriptions(kind)(ctx);
 }
 
 async function sendDue(ctx: Shard, rows: AuthorizationRow[]): Promise<void> {

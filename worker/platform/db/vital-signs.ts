@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { SECOND } from '#core/time.ts';
+import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { sweeps } from './tables/operations.ts';
 
@@ -17,7 +17,42 @@ export interface WaitingWork {
   mail: number | null;
   /** The end of the unpaid session that is over longest and not given up. */
   session: number | null;
+  /** When the look was due that is due longest: at a payment that the chain showed, at one that the service sent, at what a caller named. */
+  found: number | null;
+  sent: number | null;
+  named: number | null;
+  /** When the period of a subscription that is due longest fell due. */
+  collection: number | null;
+  /** When the look at a subscription's checkout that is due longest was due, and at any other subscription. */
+  subscription_checkout: number | null;
+  subscription: number | null;
 }
+
+/**
+ * How long work of a class may have been due before the operator is told: so much less, the sooner it loses money. The others have no time at
+ * which they are late, or a sweep that tells of itself.
+ */
+const LATE_AFTER_MS: Partial<Record<keyof WaitingWork, number>> = {
+  found: 5 * MINUTE,
+  sent: 10 * MINUTE,
+  collection: 10 * MINUTE,
+  settlement: 10 * MINUTE,
+  subscription_checkout: 30 * MINUTE,
+  outbox: 30 * MINUTE,
+  webhook: 30 * MINUTE,
+  named: HOUR,
+  subscription: 6 * HOUR,
+};
+
+/** How long what waits longest of each class has been due, ms. Attempts of webhooks and letters are due by wall time, all else by business time. */
+export const waitingMs = (
+  { now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>,
+  waiting: WaitingWork,
+): { name: string; ms: number; isLate: boolean }[] =>
+  (Object.entries(waiting) as [keyof WaitingWork, number | null][]).map(([name, at]) => {
+    const ms = at === null ? 0 : Math.max(0, (name === 'webhook' || name === 'mail' ? wallNow : now) - at);
+    return { name, ms, isLate: ms > (LATE_AFTER_MS[name] ?? Number.POSITIVE_INFINITY) };
+  });
 
 export interface VitalSigns {
   waiting: WaitingWork;
@@ -41,6 +76,13 @@ const parked = (reason: string) =>
 /** As the index has it, word for word. */
 export const eventDueAt = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
 
+const candidateDueAt = (origin: string) =>
+  sql`(SELECT min(next_check_at) FROM payment_candidates WHERE origin = ${origin} AND livemode = 1)`;
+
+/** As the indexes have them, word for word. */
+const authorizationDueAt = (column: string, is: string) =>
+  sql.raw(`(SELECT min(${column}) FROM subscription_authorizations WHERE ${column} IS NOT NULL AND livemode = 1${is})`);
+
 const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt_at IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM switched_off WHERE subject = 'mail'))`;
 
@@ -53,6 +95,10 @@ export async function readVitalSigns(db: Db): Promise<VitalSigns> {
     (SELECT min(next_check_at) FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1) AS settlement,
     ${mailDueAt} AS mail,
     (SELECT min(expires_at) FROM payments WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1) AS session,
+    ${candidateDueAt('found')} AS found, ${candidateDueAt('sent')} AS sent, ${candidateDueAt('named')} AS named,
+    ${authorizationDueAt('collect_at', '')} AS collection,
+    ${authorizationDueAt('next_look_at', " AND status = 'pending'")} AS subscription_checkout,
+    ${authorizationDueAt('next_look_at', " AND status <> 'pending'")} AS subscription,
     (SELECT created_at FROM events ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
   const served = sql`SELECT d.completed_at - p.block_time AS ms FROM webhook_deliveries d
@@ -102,10 +148,11 @@ export function ofAll(each: VitalSigns[]): VitalSigns {
 
 /**
  * True where something has been due since before these instants, which means that neither a queue nor the sweeps behind it run: a look at money,
- * an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back does not count as late.
+ * a period to be collected, an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back does not count as late.
  */
 export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL => sql`(
   EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND livemode = 1 AND next_check_at < ${now})
+  OR EXISTS (SELECT 1 FROM subscription_authorizations WHERE collect_at IS NOT NULL AND livemode = 1 AND collect_at < ${now})
   OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND livemode = 1 AND ${eventDueAt} < ${now})
   OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${wallNow}))`;
 

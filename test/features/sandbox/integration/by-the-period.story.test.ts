@@ -7,6 +7,7 @@ import type { Received } from '../../../world/receiver.ts';
 import { testWalletOf } from '../../../world/renewing.ts';
 import { callTesting } from '../../../world/sandbox.ts';
 import { confirmSubscription } from '../../../world/subscription-buyer.ts';
+import { SUBSCRIPTION_SWEEPS } from '../../../world/subscription-life.ts';
 import { pullerOf, subscriptionWorld } from '../../../world/subscription-shop.ts';
 import type { Merchant, World } from '../../../world/world.ts';
 import { type Api, type Club, openClub } from './club.ts';
@@ -68,7 +69,7 @@ async function liveWallets(w: World, merchant: Merchant): Promise<Wallets> {
 async function settleDown(w: World): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await skipTime(w.chain, 35);
-    for (const sweep of ['subscriptions', 'settlements', 'memberships', 'sandboxes']) {
+    for (const sweep of [...SUBSCRIPTION_SWEEPS, 'settlements', 'memberships', 'sandboxes']) {
       await w.sweepAlone(sweep);
       await w.deliver();
     }

@@ -106,7 +106,7 @@ function collectedPatch({ now }: Shard, before: AuthorizationRow, { startsAt, en
   const paid = { periodStartsAt: startsAt, periodEndsAt: endsAt, paidThrough: endsAt, failures: 0 };
   if (before.endedAt !== null) return paid;
   if (before.status === 'cancel_requested' || before.status === 'cancelled') return { ...paid, nextLookAt: Math.min(endsAt, now + DAY) };
-  return { ...paid, nextAttemptAt, nextLookAt: Math.min(nextAttemptAt, now + DAY) };
+  return { ...paid, nextAttemptAt, nextLookAt: now + DAY };
 }
 
 /** What stands at one address is collected for the newest authorization alone: those before it are over. */

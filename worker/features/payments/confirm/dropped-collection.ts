@@ -69,5 +69,5 @@ function paidBy(periods: CollectionRow[]): Pick<AuthorizationRow, 'periodStartsA
 /** Collected then, where it is collected at all; looked at soon where paid time may have ended with the change. */
 function dueAt({ now }: Shard, row: AuthorizationRow, at: number): Partial<AuthorizationRow> {
   if (row.endedAt !== null) return {};
-  return isCollected(row.status) ? { nextAttemptAt: at, nextLookAt: Math.min(at, now + DAY) } : { nextLookAt: now };
+  return isCollected(row.status) ? { nextAttemptAt: at, nextLookAt: now + DAY } : { nextLookAt: now };
 }

@@ -1,7 +1,7 @@
-import { and, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
-import { isOfPaymentInReach, rowsOnChain } from '#platform/chain/reach.store.ts';
+import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { uuidOf } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
@@ -11,6 +11,9 @@ import { payments, refunds } from '#platform/db/tables/payments.ts';
 
 /** Places for signatures that callers named, of one payment. What the service sent or found takes a place too, but never waits for one. */
 const CANDIDATES_MAX = 5;
+
+/** A candidate as it is kept: whose it is, its payment tells. */
+export type NewCandidate = Omit<Candidate, 'merchantId'>;
 
 const same = ({ paymentId, txSignature }: Pick<Candidate, 'paymentId' | 'txSignature'>) =>
   and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature));
@@ -27,7 +30,7 @@ const OF_NO_PAYMENT = '' as PaymentId;
  */
 export async function keepCandidate(
   { db }: Shard,
-  candidate: Candidate,
+  candidate: NewCandidate,
   { rivalsSince = candidate.createdAt, displaced }: { rivalsSince?: number; displaced?: Candidate } = {},
 ): Promise<{ isNew: boolean; isKnown: boolean; isSent: boolean; hasRival: boolean; named: Candidate[] }> {
   const { paymentId, txSignature, origin, attempt, nextCheckAt, createdAt, sentAt, livemode } = candidate;
@@ -44,7 +47,8 @@ export async function keepCandidate(
     db
       .insert(paymentCandidates)
       .select(
-        sql`SELECT ${paymentId}, ${txSignature}, ${origin}, ${attempt}, ${nextCheckAt}, ${createdAt}, ${sentAt}, ${livemode ? 1 : 0}
+        sql`SELECT ${paymentId}, ${txSignature}, ${origin}, ${attempt}, ${nextCheckAt}, ${createdAt}, ${sentAt}, ${livemode ? 1 : 0},
+            coalesce((SELECT merchant_id FROM payments WHERE id = ${paymentId}), '')
           WHERE ${
             origin === 'named'
               ? sql`(SELECT count(*) FROM (${places})) < ${CANDIDATES_MAX}`
@@ -96,7 +100,7 @@ export const isInFlight = async ({ db }: Shard, paymentId: PaymentId, since: num
   (await db.get<{ mayLand: number }>(sql`SELECT ${mayLand(paymentId, since)} AS mayLand`)).mayLand === 1;
 
 /** Forgets one that the network refused: false where another request has sent the same bytes since. */
-export async function dropRefused(db: Db, candidate: Candidate): Promise<boolean> {
+export async function dropRefused(db: Db, candidate: NewCandidate): Promise<boolean> {
   const dropped = await db
     .delete(paymentCandidates)
     .where(and(same(candidate), eq(paymentCandidates.sentAt, candidate.sentAt ?? 0)))
@@ -126,15 +130,6 @@ export async function takeLooks(db: Db, looks: { candidate: Candidate; nextCheck
 export const findCandidate = (db: Db, paymentId: PaymentId, txSignature: string) =>
   db.select().from(paymentCandidates).where(same({ paymentId, txSignature })).get();
 
-/** Of one origin, those due longest first. */
-export const listDueCandidates = (ctx: Shard, origin: Candidate['origin'], dueBefore: number, limit: number) =>
-  ctx.db
-    .select()
-    .from(paymentCandidates)
-    .where(and(eq(paymentCandidates.origin, origin), lte(paymentCandidates.nextCheckAt, dueBefore), isOfPaymentInReach(ctx, 'payment_id')))
-    .orderBy(paymentCandidates.nextCheckAt)
-    .limit(limit);
-
 export const dropCandidate = (db: Db, paymentId: PaymentId, txSignature: string): Write =>
   db.delete(paymentCandidates).where(same({ paymentId, txSignature }));
 
@@ -143,7 +138,7 @@ export const markJudged = ({ db, now }: Shard, { paymentId, txSignature }: Candi
   db
     .insert(paymentCandidates)
     .select(
-      sql`SELECT ${OF_NO_PAYMENT}, tx_signature, 'judged', 0, ${forgetAt}, ${now}, NULL, livemode FROM payment_candidates
+      sql`SELECT ${OF_NO_PAYMENT}, tx_signature, 'judged', 0, ${forgetAt}, ${now}, NULL, livemode, '' FROM payment_candidates
         WHERE payment_id = ${paymentId} AND tx_signature = ${txSignature}`,
     )
     .onConflictDoNothing(),
@@ -168,9 +163,9 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
   ctx.db
     .insert(paymentCandidates)
     .select(
-      sql`SELECT f.id, f.signature, 'found', 0, ${dueAt}, ${ctx.now}, NULL, f.livemode
+      sql`SELECT f.id, f.signature, 'found', 0, ${dueAt}, ${ctx.now}, NULL, f.livemode, f.merchant_id
         FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, ${uuidOf(sql`a.id`)}, r.payment_id) AS id,
-            coalesce(p.livemode, a.livemode, r.livemode) AS livemode
+            coalesce(p.livemode, a.livemode, r.livemode) AS livemode, coalesce(p.merchant_id, a.merchant_id, r.merchant_id) AS merchant_id
           FROM json_each(${JSON.stringify(found)}) j
           LEFT JOIN payments p ON ${rowsOnChain(ctx, P)} AND p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
           LEFT JOIN archived_payments a ON ${rowsOnChain(ctx, A)} AND a.nonce = CASE WHEN p.id IS NULL THEN j.value ->> 'nonce' END

@@ -6,7 +6,7 @@ import { commit, type Write } from '#platform/db/commit.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
-import { hasSent, insertFound, isCandidate, isInFlight, keepCandidate, vetoIfInFlight } from './candidate.store.ts';
+import { hasSent, insertFound, isCandidate, isInFlight, keepCandidate, type NewCandidate, vetoIfInFlight } from './candidate.store.ts';
 
 export { dropRefused } from './candidate.store.ts';
 
@@ -43,7 +43,7 @@ export async function requireNoneInFlight(ctx: Shard, paymentId: PaymentId): Pro
 /** True while a transaction that we sent for this payment may still land. */
 export const isSending = (ctx: Shard, paymentId: PaymentId): Promise<boolean> => hasSent(ctx.db, paymentId, ctx.now - IN_FLIGHT_MS);
 
-const newCandidate = (ctx: Ctx, paymentId: PaymentId, txSignature: string, origin: 'sent' | 'named'): Candidate => ({
+const newCandidate = (ctx: Ctx, paymentId: PaymentId, txSignature: string, origin: 'sent' | 'named'): NewCandidate => ({
   paymentId,
   txSignature,
   origin,
@@ -55,7 +55,7 @@ const newCandidate = (ctx: Ctx, paymentId: PaymentId, txSignature: string, origi
 });
 
 /** Has the first look of a candidate brought by the queue. */
-const queueLook = (ctx: Shard, { paymentId, txSignature }: Candidate, delaySeconds: number): void =>
+const queueLook = (ctx: Shard, { paymentId, txSignature }: NewCandidate, delaySeconds: number): void =>
   ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }, delaySeconds));
 
 /** Fails a batch while any transaction of the payment may still land: its signer is not asked to pay again. */
@@ -74,7 +74,7 @@ export async function rememberSent(
   ctx: Shard,
   paymentId: PaymentId,
   txSignature: string,
-): Promise<{ candidate: Candidate; isNew: boolean; isSent: boolean }> {
+): Promise<{ candidate: NewCandidate; isNew: boolean; isSent: boolean }> {
   const candidate = newCandidate(ctx, paymentId, txSignature, 'sent');
   const rivalsSince = ctx.now - IN_FLIGHT_MS;
   const { isNew, isSent, hasRival } = await keepCandidate(ctx, candidate, { rivalsSince });

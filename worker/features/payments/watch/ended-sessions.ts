@@ -21,12 +21,14 @@ export const sweepEndedSessions = (ctx: Shard): Promise<Swept> => {
 
 /**
  * Makes failed payments again of sessions that ended long ago, because money was seen that names them: it is judged as that of any
- * other. Of those without, the next sweep keeps as little as before. Answers how many there were.
+ * other. Of those without, the next sweep keeps as little as before. Answers how many there were. Once the invocation's budget is
+ * spent the others stay as they are.
  */
 export async function restoreEnded(ctx: Shard, which: Which): Promise<number> {
   if ('nonces' in which && which.nonces.length === 0) return 0;
   const ended = await listEnded(ctx, which);
   for (const payment of ended) {
+    if (ctx.budget.left === 0) break;
     const mint = mintOf(ctx.config.network, payment.asset);
     await restoreRow(ctx, { ...payment, mint, recipientAta: await accountOf(payment.recipientWallet, mint) });
   }

@@ -4,6 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
+import { mayGoOn, type Swept } from '#platform/db/sweep-pages.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
 import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
 import { PAYMENT } from '#rules/states.ts';
@@ -12,8 +13,9 @@ import { refundNonceOf } from '#solana/refund.ts';
 import { confirmByMemo, confirmFound } from '../confirm/confirm.ts';
 import { noteRefund } from '../refunds/seen.ts';
 import { getPayment } from '../store.ts';
-import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';
+import { deleteJudged, dropCandidate, findCandidate, markJudged, takeLooks } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
+import { listDueCandidates } from './due-candidates.store.ts';
 
 /** A queue message: the look it names, unless the sweep or another delivery was faster. Harmless doubled, late or lost. */
 export async function recheckQueued(ctx: Shard, job: { paymentId: string; txSignature: string; attempt: number }): Promise<void> {
@@ -40,39 +42,41 @@ export async function findQueued(ctx: Shard, job: { txSignature: string; attempt
 /** A day of sweeps' intervals. */
 const HINT_ATTEMPTS_MAX = 150;
 
-/** Why a signature is looked for, and how long one sweep looks for those of a kind. In this order: what strangers name stands behind all money. */
-const QUEUES: { origin: Candidate['origin']; shareMs: number }[] = [
-  { origin: 'found', shareMs: 20 * SECOND },
-  { origin: 'sent', shareMs: 10 * SECOND },
-  { origin: 'named', shareMs: 10 * SECOND },
-];
 /** A node shows so many transactions in one call. */
 const GROUP_MAX = 20;
+/** Candidates listed at once. */
+const PAGE_MAX = 100;
+/** Calls that one candidate may take, its part of the calls for its group included. */
+const CALLS_EACH = 7;
 /** Judged at once, each against the database. */
 const LANES = 6;
 const FORGET_MAX = 5000;
 /** How long a named transaction is looked for although no node shows it: a node may be without its history for a while. */
 const NAMED_MS = HOUR;
 
+type Origin = Exclude<Candidate['origin'], 'judged'>;
+
 /**
- * The backstop for lost messages; it alone looks for candidates that outlast the schedule. Stops at the first call the node does
- * not answer: the others would only wait for the same. Answers how many it took.
+ * The backstop for lost messages, and alone in looking for candidates that outlast the schedule. Each origin has a sweep of its own, so
+ * that no money waits for what strangers name. Stops at the first call that the node does not answer: the others would only wait
+ * for the same.
  */
-export async function sweepCandidates(ctx: Shard): Promise<number> {
-  await deleteJudged(ctx.db, ctx.now, FORGET_MAX);
-  let taken = 0;
-  for (const { origin, shareMs } of QUEUES) {
-    const endsAtMs = ctx.elapsedMs() + shareMs;
-    let isFull = true;
-    while (isFull && ctx.elapsedMs() < endsAtMs) {
-      const due = await listDueCandidates(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, GROUP_MAX);
-      if (!(await lookAtCandidates(ctx, due))) return taken;
+export const sweepCandidates =
+  (origin: Origin) =>
+  async (ctx: Shard): Promise<Swept> => {
+    if (origin === 'found') await deleteJudged(ctx.db, ctx.now, FORGET_MAX);
+    let taken = 0;
+    while (mayGoOn(ctx)) {
+      const max = ctx.budget.rows(CALLS_EACH, PAGE_MAX);
+      if (max === 0) break;
+      const due = await listDueCandidates(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, max);
+      for (let from = 0; from < due.length; from += GROUP_MAX)
+        if (!(await lookAtCandidates(ctx, due.slice(from, from + GROUP_MAX)))) return { taken, isFinished: true };
       taken += due.length;
-      isFull = due.length === GROUP_MAX;
+      if (due.length < max) return { taken, isFinished: true };
     }
-  }
-  return taken;
-}
+    return { taken, isFinished: false };
+  };
 
 /**
  * Looks signatures up once more, in one call; false where the node did not answer it. The next look is written down before this

@@ -1,6 +1,7 @@
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, isConstraint, type Write } from '#platform/db/commit.ts';
+import type { Swept } from '#platform/db/sweep-pages.ts';
 import type { Cursor } from '#platform/db/tables/candidates.ts';
 import type { ListedSignature, SignatureListing } from '#solana/signature-list.ts';
 import { insertFound } from './candidate.store.ts';
@@ -21,12 +22,14 @@ const OVERLAP_MS = 5 * MINUTE;
  * transactions that mention it finds them all. The cost follows payments, not open sessions.
  * Reads from the newest transaction back to where the last walk began, then what is left of earlier walks: money that arrives now
  * is seen now, however many transactions with our public key lie before it. Each page's finds and the step past it are stored
- * in one batch, so a crash resumes in the middle, and a page read twice changes nothing. Answers how many transactions it read.
+ * in one batch, so a crash resumes in the middle, and a page read twice changes nothing.
  */
-export async function sweepReference(ctx: Shard, pageSize = PAGE_SIZE): Promise<number> {
+export async function sweepReference(ctx: Shard, pageSize = PAGE_SIZE): Promise<Swept> {
   const walks = await loadWalks(ctx.db);
   if (walks.newest.walkBefore !== null) await storeScanStep(ctx, setAside(ctx, walks));
-  return (await readPages(ctx, pageSize, stepNewest)) + (await readPages(ctx, pageSize, stepBacklog));
+  const newest = await readPages(ctx, pageSize, stepNewest);
+  const backlog = await readPages(ctx, pageSize, stepBacklog);
+  return { taken: newest.taken + backlog.taken, isFinished: newest.isFinished && backlog.isFinished };
 }
 
 type SignaturePage = Extract<SignatureListing, { kind: 'page' }>;
@@ -34,30 +37,32 @@ type SignaturePage = Extract<SignatureListing, { kind: 'page' }>;
 /** Where a walk goes on, and what the page it reads there changes; null where there is nothing to read. */
 type Step = (ctx: Ctx, walks: Walks) => { from: Cursor; past: (page: SignaturePage) => Cursor; lost: () => Cursor } | null;
 
-async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<number> {
-  let read = 0;
+async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<Swept> {
+  let taken = 0;
   const endsAtMs = ctx.elapsedMs() + WALK_MS;
-  while (ctx.elapsedMs() < endsAtMs) {
+  while (ctx.elapsedMs() < endsAtMs && ctx.budget.left > 0) {
     const step = stepFrom(ctx, await loadWalks(ctx.db));
-    if (!step) return read;
+    if (!step) return { taken, isFinished: true };
     const { walkBefore: before, until } = step.from;
     const listed = await ctx.chain.listSignatures(ctx.config.SERVICE_REFERENCE, { before, until, limit: pageSize });
     if (listed.kind === 'unavailable') {
       ctx.note(`rpc: ${listed.reason}`);
-      return read;
+      return { taken, isFinished: true };
     }
     const items = listed.kind === 'page' ? listed.items : [];
     const next = listed.kind === 'page' ? step.past(listed) : step.lost();
     const found = items.flatMap(namedSession);
     await restoreEnded(ctx, { nonces: found.map(({ nonce }) => nonce) });
+    // Not all of them may be restored: the next round reads this page again.
+    if (ctx.budget.left === 0) break;
     const finds = found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : [];
     // Another walker took this step; it goes on from there.
-    if (!(await storeScanStep(ctx, [...finds, ...stepCursor(ctx, step.from, next)]))) return read;
-    read += items.length;
+    if (!(await storeScanStep(ctx, [...finds, ...stepCursor(ctx, step.from, next)]))) return { taken, isFinished: true };
+    taken += items.length;
     // The end, or a node that cannot show what comes next: asked again at once, it would tell the same.
-    if (items.length === 0) return read;
+    if (items.length === 0) return { taken, isFinished: true };
   }
-  return read;
+  return { taken, isFinished: false };
 }
 
 /** False where another walker was faster. */

@@ -6,7 +6,7 @@ import { sweepSandboxSessions } from '#features/metered/watch/sweep.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
-import { sweepSubscriptions } from '#features/subscriptions/sweep.ts';
+import { sweepSandboxSubscriptions } from '#features/subscriptions/sweep.ts';
 import { SILENT_MS, sweepTickets } from '#features/support/close-silent.ts';
 import type { Scope } from '#platform/context.ts';
 import { readDue } from './store.ts';
@@ -16,7 +16,7 @@ type Kind = keyof Awaited<ReturnType<typeof readDue>>;
 /** What falls due with time, each done by the sweep that does it live, in this order where several are due at once. */
 const DUE: Record<Kind, { run(scope: Scope): Promise<unknown> /** Time to pay after the end. */; patienceMs?: number }> = {
   settlements: { run: sweepSettlements },
-  subscriptions: { run: sweepSubscriptions },
+  subscriptions: { run: sweepSandboxSubscriptions },
   meteredSessions: { run: sweepSandboxSessions },
   expired: { run: sweepExpired, patienceMs: MINUTE },
   memberships: { run: sweepMemberships },

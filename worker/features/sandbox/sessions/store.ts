@@ -145,7 +145,7 @@ export async function readDue(
       UNION ALL SELECT min(next_look_at) FROM unmatched_payments WHERE ${isOfPaymentInReach(scope, 'payment_id')} AND status = 'open')
     ) AS finality,
     (SELECT min(next_check_at) FROM settlements WHERE ${inReach(scope)} AND status <> 'settled') AS settlements,
-    (SELECT min(next_look_at) FROM subscription_authorizations WHERE ${inReach(scope)}) AS subscriptions,
+    (SELECT min(min(coalesce(next_look_at, collect_at), coalesce(collect_at, next_look_at))) FROM subscription_authorizations WHERE ${inReach(scope)}) AS subscriptions,
     (SELECT min(next_look_at) FROM metered_sessions WHERE ${inReach(scope)} AND next_look_at IS NOT NULL) AS meteredSessions,
     (SELECT min(paid_through + iif(EXISTS (SELECT 1 FROM memberships m WHERE m.merchant_id = entitlements.merchant_id AND m.livemode = 0
       AND m.customer_ref = entitlements.customer_ref AND m.product_id = entitlements.product_id AND ${isServedOn('m')}), ${SERVED_AFTER_MS}, 0))

@@ -21,12 +21,29 @@ export const postponeEvents = (db: Db, eventIds: string[], now: number, wait: { 
     .set({ nextTryAt: sql`${now} + min(${wait.mostMs}, max(${wait.leastMs}, ${now} - created_at))` })
     .where(and(isNull(events.fannedOutAt), sql`id IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`));
 
-/** Attempts due by `dueBy` and not leased, longest due first. What a broken endpoint holds back has no time, and is not among them. */
-export const listOverdue = (db: Db, now: number, dueBy: number, limit: number) =>
+export interface OverdueDelivery {
+  id: number;
+  failureStreak: number;
+  dueAt: number;
+}
+
+/** Attempts due by `dueBefore` and not leased, longest due first and after `last`. What a broken endpoint holds back has no time, and is not among them. */
+export const listOverdue = (
+  db: Db,
+  { leasedBefore, dueBefore, last }: { leasedBefore: number; dueBefore: number; last: { id: number; dueAt: number } | null },
+  limit: number,
+): Promise<OverdueDelivery[]> =>
   db
-    .select({ id: webhookDeliveries.id, failureStreak: webhookEndpoints.failureStreak })
+    .select({ id: webhookDeliveries.id, failureStreak: webhookEndpoints.failureStreak, dueAt: sql<number>`next_attempt_at`.as('due_at') })
     .from(webhookDeliveries)
     .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
-    .where(and(isWaiting, lte(webhookDeliveries.nextAttemptAt, dueBy), lt(webhookDeliveries.leaseUntil, now)))
-    .orderBy(asc(webhookDeliveries.nextAttemptAt))
+    .where(
+      and(
+        isWaiting,
+        lte(webhookDeliveries.nextAttemptAt, dueBefore),
+        lt(webhookDeliveries.leaseUntil, leasedBefore),
+        last ? sql`(next_attempt_at, ${webhookDeliveries.id}) > (${last.dueAt}, ${last.id})` : undefined,
+      ),
+    )
+    .orderBy(asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.id))
     .limit(limit);

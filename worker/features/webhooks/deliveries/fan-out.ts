@@ -7,7 +7,7 @@ import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { EVENT_TYPES, matchesType } from '#rules/events.ts';
 import { getEndpoint } from '../store.ts';
-import { listDueEvents, listOverdue, postponeEvents } from './backlog.store.ts';
+import { listDueEvents, listOverdue, type OverdueDelivery, postponeEvents } from './backlog.store.ts';
 import { scheduleOf } from './schedule.ts';
 import { insertDeliveries, insertMissed, listMissed, markFannedOut, type NewDelivery } from './store.ts';
 
@@ -79,6 +79,7 @@ export async function sendAttempts(ctx: Shard, due: { id: number; failureStreak:
 }
 
 const SWEEP_MAX = 500;
+const SWEEP_PAGES_MAX = 20;
 /** Times the endpoints of a plan this must fit one parameter of the database. */
 const FAN_OUT_MAX = 50;
 /** Each payment among them is brought to an object of its own. */
@@ -106,10 +107,16 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, eventIds: string[])
   );
 
 /** Sends attempts that are due and not leased: those beyond a queue's delay, lost messages, and workers that crashed. What may still wait in a queue is not doubled. */
-export async function sweepDeliveries(ctx: Shard): Promise<number> {
-  const overdue = await listOverdue(ctx.db, ctx.wallNow, ctx.wallNow - PATIENCE_MS, SWEEP_MAX);
-  await sendAttempts(ctx, overdue);
-  return overdue.length;
+export async function sweepDeliveries(ctx: Shard): Promise<Swept> {
+  const bounds = { leasedBefore: ctx.wallNow, dueBefore: ctx.wallNow - PATIENCE_MS };
+  const { taken } = await sweepPages<OverdueDelivery>(
+    ctx,
+    { pageMax: SWEEP_MAX, pagesMax: SWEEP_PAGES_MAX },
+    (last) => listOverdue(ctx.db, { ...bounds, last }, SWEEP_MAX),
+    (overdue) => sendAttempts(ctx, overdue),
+  );
+  // An attempt stays due until its message is consumed: another round would only send the same ones again.
+  return { taken, isFinished: true };
 }
 
 const RECOVER_PAGE = 500;

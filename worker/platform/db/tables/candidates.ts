@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { PaymentId } from '#core/ids.ts';
+import type { AccountId, PaymentId } from '#core/ids.ts';
 import { flag, instant } from './columns.ts';
 
 /**
@@ -22,10 +22,15 @@ export const paymentCandidates = sqliteTable(
     sentAt: instant('sent_at'),
     /** Of its payment: which chain it is looked for on. */
     livemode: flag('livemode').notNull().default(true),
+    /** Seller of its payment, among whom the looks of a sweep are shared; '' of `judged`, and where the payment is not in the database. */
+    merchantId: text('merchant_id').$type<AccountId | ''>().notNull().default(''),
   },
   (table) => [
     uniqueIndex('payment_candidates_once').on(table.paymentId, table.txSignature),
     index('payment_candidates_due').on(table.origin, table.nextCheckAt).where(sql`livemode = 1`),
+    index('payment_candidates_by_merchant')
+      .on(table.origin, table.merchantId, table.nextCheckAt)
+      .where(sql`livemode = 1 AND origin IN ('found', 'named')`),
     index('sandbox_candidates_due').on(table.origin, table.nextCheckAt).where(sql`livemode = 0`),
   ],
 );

@@ -54,7 +54,9 @@ export const subscriptionAuthorizations = sqliteTable(
     stoppedAt: instant('stopped_at'),
     /** When a period is collected, or tried again; null: nothing is. */
     nextAttemptAt: instant('next_attempt_at'),
-    /** When the chain is looked at next, for a collection or by itself; null: never again. */
+    /** When the sweep takes the collection: at `nextAttemptAt`, and again some minutes after each time it was taken. */
+    collectAt: instant('collect_at'),
+    /** When the chain is looked at next, whatever is collected; null: never again. */
     nextLookAt: instant('next_look_at'),
     /** When it was over for good. */
     endedAt: instant('ended_at'),
@@ -74,7 +76,11 @@ export const subscriptionAuthorizations = sqliteTable(
     index('subscription_authorizations_by_ref')
       .on(table.merchantId, table.livemode, table.customerRef, table.productId)
       .where(sql`customer_ref IS NOT NULL`),
-    index('subscription_authorizations_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
+    // Each class of work has an index of its own, so that none is read past another.
+    index('subscription_collections_due').on(table.collectAt).where(sql`collect_at IS NOT NULL AND livemode = 1`),
+    index('subscription_checkouts_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending'`),
+    index('subscription_looks_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending'`),
+    index('sandbox_collections_due').on(table.collectAt).where(sql`collect_at IS NOT NULL AND livemode = 0`),
     index('sandbox_subscription_authorizations_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
     index('subscription_authorizations_pullers').on(table.puller).where(sql`ended_at IS NULL AND livemode = 1`),
     index('subscription_authorizations_over').on(table.endedAt).where(sql`ended_at IS NOT NULL`),

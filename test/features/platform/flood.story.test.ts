@@ -1,0 +1,119 @@
+import { generateKeyPairSigner } from '@solana/kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { base58 } from '#core/encoding.ts';
+import { CALLS_MAX } from '#core/isolate/budget.ts';
+import { DAY, MINUTE } from '#core/time.ts';
+import { findTrouble } from '#features/operations/trouble.ts';
+import { newCtx } from '#platform/context.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { multiply } from '../../world/multiply.ts';
+import { collectingWorld, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { firstRun, type World } from '../../world/world.ts';
+
+const SIGNATURES = 5_000;
+const LOOKS = 100_000;
+const signatures = () => Array.from({ length: SIGNATURES }, () => base58.encode(crypto.getRandomValues(new Uint8Array(64))));
+/** Rows that one invocation may read, of which the flood is more. */
+const ROWS_MAX = 20_000;
+/** Service time within which money is seen to, whatever stands before it. */
+const WITHIN_MS = 60_000;
+
+describe(`${SIGNATURES} signatures that were named, as many that were found and ${LOOKS} daily looks, all due`, () => {
+  let w: World;
+  let model: SubscriptionLife;
+  let flooded: { slug: string };
+  let product: { slug: string };
+  beforeAll(async () => {
+    w = collectingWorld({ SERVICE_REFERENCE: (await generateKeyPairSigner()).address });
+    const seller = await SubscriptionSeller.open(w);
+    model = await seller.subscribe();
+    [flooded, product] = [await w.product(seller.merchant), await w.product(await w.merchant())];
+    const { periodEndsAt } = await model.read();
+    await skipTime(w.chain, Math.ceil((periodEndsAt! - Date.now() + 15 * MINUTE) / 1000));
+    const now = Date.now();
+    await multiply(w.env.DB, 'subscription_authorizations', 'id', model.id, LOOKS, {
+      id: "'look-' || i",
+      payment_id: "'look-' || i",
+      subscription_address: "'look-' || i",
+      next_attempt_at: String(now + 10 * DAY),
+      collect_at: String(now + 10 * DAY),
+      next_look_at: String(now - DAY),
+    });
+    await w.env.DB.prepare('DELETE FROM payment_candidates').run();
+    for (const origin of ['named', 'found'])
+      await w.env.DB.prepare(
+        `INSERT INTO payment_candidates (payment_id, tx_signature, origin, attempt, next_check_at, created_at, merchant_id)
+         SELECT ?4, value, ?1, 9, ?2, ?2, ?3 FROM json_each(?5)`,
+      )
+        .bind(origin, now - DAY / 2, seller.merchant.userId, (await w.connect(flooded)).payment_id, JSON.stringify(signatures()))
+        .run();
+    await w.env.DB.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0').run();
+  }, 120_000);
+  afterAll(endSkips);
+
+  const statusOf = async (id: string) => (await w.call('GET', `/v1/payments/${id}`)).body.status;
+  /** One invocation of a sweep, within the limits of one. Answers how long it took, and the rounds that it sent for itself. */
+  async function runOnce(sweep: string): Promise<{ ms: number; more: number }> {
+    const from = performance.now();
+    const sent = await w.runSweep(firstRun(sweep), w.env, ROWS_MAX);
+    return { ms: performance.now() - from, more: sent.filter((next) => next.sweep === sweep).length };
+  }
+  const paid = async () => {
+    const payment = await w.connect(product);
+    return { id: payment.payment_id as string, signature: await w.chain.pay(await w.chain.wallet(), payment) };
+  };
+
+  it('the operator hears of each class of work that has been due for too long, and health is degraded', async () => {
+    const trouble = await findTrouble(newCtx(w.env, { requestId: 'req_flood', defer: () => {} }));
+    const late = trouble.map(({ name }) => name).filter((name) => name.startsWith('late_'));
+    expect(late.sort()).toEqual(expect.arrayContaining(['late_found', 'late_named', 'late_subscription']));
+    expect((await w.call('GET', '/health')).body.checks.queue).toBe('failing');
+  });
+
+  it('a payment that only the chain shows is confirmed by the first two invocations that look for it', async () => {
+    const { id } = await paid();
+    await skipTime(w.chain, 60);
+    const found = await runOnce('reference');
+    const judged = await runOnce('candidates');
+    expect(await statusOf(id)).toBe('CONFIRMED');
+    expect(found.ms + judged.ms).toBeLessThan(WITHIN_MS);
+  });
+
+  it('a signature that the buyer of another merchant named is looked for by the first invocation, which does not get to the end of the flood', async () => {
+    const { id, signature } = await paid();
+    await w.env.DB.prepare(
+      `INSERT INTO payment_candidates (payment_id, tx_signature, origin, attempt, next_check_at, created_at, merchant_id)
+       SELECT id, ?2, 'named', 7, ?3, ?3, merchant_id FROM payments WHERE id = ?1`,
+    )
+      .bind(id, signature, Date.now() - MINUTE)
+      .run();
+    const { ms, more } = await runOnce('namedCandidates');
+    expect(await statusOf(id)).toBe('CONFIRMED');
+    expect([more, ms < WITHIN_MS]).toEqual([1, true]);
+  });
+
+  it('a period that is due is collected by the first invocation and its message', async () => {
+    w.queue.sent.length = 0;
+    const { ms, more } = await runOnce('collections');
+    const jobs = w.queue.sent.splice(0).map(({ job }) => job);
+    expect(jobs).toMatchObject([{ kind: 'collectSubscriptions', authorizationIds: [model.id] }]);
+    const from = performance.now();
+    await w.deliver(jobs);
+    expect(ms + performance.now() - from).toBeLessThan(WITHIN_MS);
+    expect(more).toBe(0);
+    await skipTime(w.chain, 15);
+    await w.sweepAlone('settlements');
+    expect((await model.payments()).map(({ status }) => status)).toEqual(['CONFIRMED', 'CONFIRMED']);
+  });
+
+  it('an invocation of daily looks ends with calls to spare and sends the next one', async () => {
+    const due = () =>
+      w.env.DB.prepare(`SELECT count(*) AS n FROM subscription_authorizations WHERE next_look_at < ${Date.now()}`).first<number>('n');
+    const before = (await due())!;
+    const { more } = await runOnce('subscriptions');
+    const looked = before - (await due())!;
+    expect(more).toBe(1);
+    expect(looked).toBeGreaterThan(CALLS_MAX / 4);
+    expect(looked).toBeLessThan(CALLS_MAX);
+  });
+});
