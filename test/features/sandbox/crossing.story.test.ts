@@ -22,7 +22,11 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   collections: 'live',
   subscriptionCheckouts: 'live',
   subscriptions: 'live',
-  meteredSessions: 'live',
+  closingChannels: 'live',
+  standingChannels: 'live',
+  channelOpenings: 'live',
+  endedChannels: 'live',
+  unopenedSessions: 'live',
   // A sandbox writes no letter that is due.
   mails: 'live',
   placements: 'live',
