@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { violationsOf } from './axe.ts';
-import { enter, letterTo, newEmail, PASSWORD } from './merchant.ts';
+import { enter, letterTo, linkIn, newEmail, PASSWORD } from './merchant.ts';
 import { press, Shop, seeHeading } from './shop.ts';
 
 const USDC = 1_000_000n;
@@ -78,6 +78,8 @@ describe('a receipt', () => {
     const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
     const path = await buy(page);
     expect(await page.locator('#send-proof').isVisible()).toBe(false);
+    const link = linkIn(await letterTo(shop, shop.email, 'verify_email'));
+    await shop.api.must('POST', '/v1/account/email/verify', { body: { token: link.split('#token=')[1] } });
     await page.locator('#seller-sign-in a').click();
     await enter(page, shop.email);
     await page.waitForURL(({ pathname }) => pathname === path);

@@ -8,7 +8,7 @@ import worker from '../../worker/index.ts';
 import { testEnv } from './env.ts';
 import { invoked } from './invocation.ts';
 import type { TakenMail } from './mail-server.ts';
-import { World } from './world.ts';
+import { type Merchant, World } from './world.ts';
 
 export const WEBHOOK_SECRET = `whsec_${btoa('a secret of the provider, for tests')}`;
 let boxes = 0;
@@ -80,6 +80,13 @@ export class MailWorld extends World {
 export async function letterToken(w: World, userId: string, purpose: EmailPurpose): Promise<string> {
   const ctx = newCtx(w.env, { requestId: 'req_letter', defer: () => {} });
   return emailToken(ctx, purpose, (await findAccount(ctx.db, userId as AccountId))!, ctx.wallNow);
+}
+
+/** The merchant follows the link of a letter to their address. */
+export async function verifyAddress(w: World, { userId }: Pick<Merchant, 'userId'>): Promise<void> {
+  const body = { token: await letterToken(w, userId, 'verify') };
+  const { status } = await w.call('POST', '/v1/account/email/verify', { body });
+  if (status !== 200) throw new Error(`verify: ${status}`);
 }
 
 /** The token of the link in a letter. */

@@ -63,6 +63,11 @@ async function claimed(): Promise<{ body: Body }> {
 }
 const newReceipt = async (): Promise<string> =>
   (await w.purchase(await w.product(people.ada), await w.chain.wallet())).confirmed.receipt_id;
+async function proveAddress(verb: string): Promise<Write> {
+  const { userId } = await w.merchant();
+  const effects = async () => (await version('accounts', userId)) - 1;
+  return { path: `/v1/account/email/${verb}`, by: null, body: { token: await letterToken(w, userId, 'verify') }, effects };
+}
 export const WRITES: Record<string, () => Promise<Write>> = {
   'POST /v1/webhooks/endpoints': async () => {
     const url = endpointUrl('ok');
@@ -243,11 +248,8 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     const headers = { 'CF-Connecting-IP': strangerAddress() };
     return { path: '/v1/account/email/verification', by: token, headers, effects: () => count('mails WHERE account_id = ?', userId) };
   },
-  'POST /v1/account/email/verify': async () => {
-    const { userId } = await w.merchant();
-    const effects = async () => (await version('accounts', userId)) - 1;
-    return { path: '/v1/account/email/verify', by: null, body: { token: await letterToken(w, userId, 'verify') }, effects };
-  },
+  'POST /v1/account/email/verify': () => proveAddress('verify'),
+  'POST /v1/account/email/disown': () => proveAddress('disown'),
   'POST /v1/auth/password/forgot': async () => {
     const email = `${unique()}@example.com`;
     const effects = () => count('mails WHERE address = ?', email);
@@ -267,14 +269,10 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     return { method: 'PATCH', path: `/v1/receipt/${id}/invoice-metadata`, body, other: { invoice_number: '2' }, effects };
   },
   'POST /v1/receipt/{receipt_id}/send-proof': async () => {
+    await w.db.run(`UPDATE accounts SET email_verified = 1 WHERE id = '${people.ada.userId}'` as never);
     const id = await newReceipt();
-    const body = { email: 'grace@example.com' };
-    return {
-      path: `/v1/receipt/${id}/send-proof`,
-      body,
-      other: { ...body, name: 'G' },
-      effects: () => count('mails WHERE subject_id = ?', id),
-    };
+    const [body, effects] = [{ email: 'grace@example.com' }, () => count('mails WHERE subject_id = ?', id)];
+    return { path: `/v1/receipt/${id}/send-proof`, body, other: { ...body, name: 'G' }, effects };
   },
   'PATCH /v1/account/me': async () => {
     const { key, userId } = await w.merchant();

@@ -74,6 +74,8 @@ export interface Letter<F> {
   pref: NotificationPref | null;
   /** `owner`: the account's address, once it is verified; `anyone`: the address that was given. */
   to: 'owner' | 'anyone';
+  /** Goes to a buyer or to whom the merchant names, and counts against the ceilings of what merchants send. */
+  isOfMerchant?: true;
   /** A proof that the address was reached, made when it is sent and stored nowhere; it goes to `path`. */
   token?: 'verify' | 'reset';
   /** Below the service's own address. */

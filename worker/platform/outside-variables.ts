@@ -144,6 +144,12 @@ export const MAIL_VARIABLES = {
     '1–1000',
     'letters a second at which those leave that had to wait; by default what Resend allows without an agreement (5), and 10 by the Email Service',
   ),
+  MERCHANT_EMAILS_PER_DAY: variableOf(
+    z.coerce.number().int().min(0).max(10_000_000).default(10_000),
+    'whole number from 0',
+    'emails to buyers that all merchants together cause in a day; what is beyond is not sent. Emails about an account, and those with a link that proves an address, are not counted',
+    { fallback: '10000' },
+  ),
   MAIL_RETRY_SECONDS: variableOf(
     z
       .string()

@@ -16,6 +16,8 @@ export interface Plan {
   feesPerDay: number;
   /** Sandbox sessions begun on one UTC day. */
   sandboxSessionsPerDay: number;
+  /** Receipts by email to buyers. */
+  buyerReceiptsPerDay: number;
 }
 
 export const PLANS = {
@@ -28,6 +30,7 @@ export const PLANS = {
     enabledEndpointsMax: 2,
     feesPerDay: 100,
     sandboxSessionsPerDay: 50,
+    buyerReceiptsPerDay: 100,
   },
   starter: {
     priceUsdc: '19',
@@ -38,6 +41,7 @@ export const PLANS = {
     enabledEndpointsMax: 5,
     feesPerDay: 5_000,
     sandboxSessionsPerDay: 500,
+    buyerReceiptsPerDay: 1_000,
   },
   growth: {
     priceUsdc: '49',
@@ -48,6 +52,7 @@ export const PLANS = {
     enabledEndpointsMax: 20,
     feesPerDay: 50_000,
     sandboxSessionsPerDay: 2_000,
+    buyerReceiptsPerDay: 10_000,
   },
   scale: {
     priceUsdc: '199',
@@ -58,6 +63,7 @@ export const PLANS = {
     enabledEndpointsMax: 50,
     feesPerDay: 500_000,
     sandboxSessionsPerDay: 10_000,
+    buyerReceiptsPerDay: 100_000,
   },
 } as const satisfies Record<string, Plan>;
 

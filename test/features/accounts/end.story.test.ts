@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { newKey } from '../../world/agent.ts';
 import { consumer, received } from '../../world/consumer.ts';
 import { tablesOf } from '../../world/database-dump.ts';
+import { verifyAddress } from '../../world/mail.ts';
 import { OPERATOR_SECRET, openStaff } from '../../world/staff.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
@@ -143,6 +144,7 @@ describe('what names a person in a deleted account', () => {
 
   it('stands in no table any more, be it the texts of tickets or whom a proof was sent to, also in events and kept answers', async () => {
     const [bea, staff] = [await w.merchant(), await openStaff(w)];
+    await verifyAddress(w, bea);
     const [subject, question, answer, address] = ['Seaglass subject', 'Seaglass question', 'Seaglass answer', 'seaglass@buyer.example'];
     const made = async (path: string, body: object | undefined, key = bea.key) => {
       const answered = await w.call('POST', path, { key, headers: { 'Idempotency-Key': newKey() }, ...(body ? { body } : {}) });

@@ -28,7 +28,7 @@ const ELSEWHERE = new Set([
 ]);
 /** Told apart by what they carry: a password, a token, a signature, a payment, a setup's secret. */
 const KEYLESS =
-  /^\S+ \/v1\/(?:auth\/(?!register|password\/)|access\/(?:agent-bootstrap|x402\/|metered-sessions\/|native-subscriptions\/)|(?:products\/webhook|billing\/webhooks|integrations\/mail)\/)|solana-pay$|\/__402\//;
+  /^\S+ \/v1\/(?:auth\/(?!register|password\/)|account\/email\/preview|access\/(?:agent-bootstrap|x402\/|metered-sessions\/|native-subscriptions\/)|(?:products\/webhook|billing\/webhooks|integrations\/mail)\/)|solana-pay$|\/__402\//;
 
 describe('every write that asks for no Idempotency-Key', () => {
   it('is either one that honours a key, as the document says, or told apart by what it carries', () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { newKey } from '../../world/agent.ts';
 import { openApi } from '../../world/call.ts';
 import { withFaults } from '../../world/faults.ts';
-import { MailWorld } from '../../world/mail.ts';
+import { MailWorld, verifyAddress } from '../../world/mail.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../../world/world.ts';
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
@@ -22,6 +22,7 @@ describe('every refusal of the routes of papers', () => {
 
   beforeAll(async () => {
     ada = await w.merchant();
+    await verifyAddress(w, ada);
     id = (await w.purchase(await w.product(ada), await w.chain.wallet())).confirmed.receipt_id;
     const reader = await w.call('POST', '/v1/keys', { key: ada.token, body: { name: 'reader', permissions: ['read'] } });
     readKey = reader.body.raw_key;

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newKey } from '../../world/agent.ts';
-import { MailWorld } from '../../world/mail.ts';
+import { MailWorld, verifyAddress } from '../../world/mail.ts';
 import type { CallOptions, Merchant } from '../../world/world.ts';
 
 const DAY = 86_400_000;
@@ -22,6 +22,7 @@ describe('sending the proof of a receipt', () => {
 
   beforeAll(async () => {
     ada = await w.merchant();
+    await verifyAddress(w, ada);
     product = await w.product(ada, { name: 'Wetter & <b>mehr</b>' });
   });
   beforeEach(async () => {
@@ -41,6 +42,16 @@ describe('sending the proof of a receipt', () => {
     expect(letter!.body.text).toContain('> As you asked <3');
     expect(letter!.body.text).toContain(`https://svc.test/r/${receiptId}`);
     expect(letter!.body.html).toContain('Wetter &amp; &lt;b&gt;mehr&lt;/b&gt;');
+  });
+
+  it('refuses a sender whose own address is not verified, in both modes', async () => {
+    const eve = await w.merchant();
+    const { confirmed } = await w.purchase(await w.product(eve), await w.chain.wallet());
+    const attempt = () => send({ email: 'grace@example.com' }, { id: confirmed.receipt_id, key: eve.key });
+    const refused = await attempt();
+    expect([refused.status, refused.body.code, refused.body.meta]).toEqual([403, 'invalid_authorization', { reason: 'email_unverified' }]);
+    await verifyAddress(w, eve);
+    expect((await attempt()).status).toBe(200);
   });
 
   it('is an event when it is queued: the receipt, and to whom which letter went', async () => {

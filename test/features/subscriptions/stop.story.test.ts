@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newKey } from '../../world/agent.ts';
 import { endSkips } from '../../world/clock.ts';
 import { letterToken, MailWorld } from '../../world/mail.ts';
 import { COLLECTING_KEYS, passDays, run, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
@@ -17,8 +16,7 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     const body = { email: merchant.email, password: 'correct horse battery' };
     return (await w.call('POST', '/v1/auth/login', { body })).body.token;
   };
-  const stop = async ({ path }: SubscriptionLife, key?: string, idempotencyKey = newKey()) =>
-    w.call('POST', `${path}/stop`, { key: key ?? (await tokenOf(seller)), headers: { 'Idempotency-Key': idempotencyKey } });
+  const stop = async ({ path }: SubscriptionLife, key?: string) => w.call('POST', `${path}/stop`, { key: key ?? (await tokenOf(seller)) });
 
   it('ends collecting for good, whatever the chain allows, and leaves the time that is paid for', async () => {
     const life = await seller.subscribe();

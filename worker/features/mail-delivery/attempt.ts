@@ -13,8 +13,10 @@ import { homeOf } from '#platform/db/directory.ts';
 import type { Swept } from '#platform/db/sweep-pages.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Mail } from '#platform/db/tables/mail.ts';
+import { admissionObject } from '#platform/objects.ts';
 import type { MailOutcome } from '#platform/providers/mail/mail-provider.ts';
 import { hasMail, type MailConfig, mailProviderOf } from '#platform/providers/mail/mail-providers.ts';
+import { PLANS, planAt } from '#rules/plans.ts';
 import { MAIL } from '#rules/states.ts';
 
 /** Longer than an attempt can take; one that died is made again after it. */
@@ -82,12 +84,36 @@ export async function attemptMail(ctx: Shard, mailId: MailId): Promise<void> {
     await finishAttempt(ctx.db, mail, ended(ctx, mail, 'drop', reader ? 'bounced before' : 'not wanted'));
     return;
   }
+  const full = mail.attempt === 1 ? await findFullCeiling(ctx, mail, reader.account) : null;
+  if (full !== null) {
+    ctx.note(`mail ${mail.letter}: ${full} is full`);
+    return void (await finishAttempt(ctx.db, mail, ended(ctx, mail, 'drop', `limit: ${full}`)));
+  }
   const { subject, html, text } = await renderMail(ctx, mail, reader.account);
   const letter = { id: mail.id, from: config.MAIL_FROM, to: reader.address, subject, html, text };
   const outcome = await mailProviderOf(config).send(ctx, letter);
   if (outcome.kind === 'refused' && outcome.isBounced) await rememberBounce(ctx.db, keys[0], 'bounced', ctx.wallNow);
   if (outcome.kind !== 'sent') ctx.note(`mail ${mail.letter}: ${outcome.reason}`);
   await finishAttempt(ctx.db, mail, valuesAfter(ctx, config, mail, outcome));
+}
+
+/**
+ * Ceiling of a day that an email of a merchant would be above, counting it otherwise; null: none. Its first attempt is counted, so that one
+ * that is tried again counts once.
+ */
+async function findFullCeiling(ctx: Shard, { letter, accountId }: Mail, account: Account | null): Promise<string | null> {
+  const { LETTERS } = await import('#letters/letters.ts');
+  if (!LETTERS[letter].isOfMerchant) return null;
+  const plan = account ? planAt(account, ctx.now) : 'free';
+  const ceilings = [
+    ...(letter === 'buyer_receipt' ? [{ name: `receipts of account ${accountId}`, max: PLANS[plan].buyerReceiptsPerDay }] : []),
+    { name: 'emails of all merchants', max: ctx.config.MERCHANT_EMAILS_PER_DAY },
+  ];
+  for (const { name, max } of ceilings) {
+    const { allowed } = await admissionObject(ctx, `emails:${name}`).hit([{ name, max, windowMs: DAY }], ctx.wallNow);
+    if (!allowed) return name;
+  }
+  return null;
 }
 
 /** For so long a letter waits for a provider that is busy; then what it says counts as any other failure. */

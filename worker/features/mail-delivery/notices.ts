@@ -1,10 +1,10 @@
 import type { AccountId, AuthorizationId, PaymentId } from '#core/ids.ts';
 import { findLocale } from '#core/locales.ts';
 import type { MoneyResource } from '#core/money.ts';
-import { HOUR, iso } from '#core/time.ts';
+import { DAY, HOUR, iso } from '#core/time.ts';
 import { getAccount } from '#features/accounts/store.ts';
 import { findAuthorization } from '#features/authorizations/store.ts';
-import { planLetter } from '#features/mail/outbox.ts';
+import { addressKeysOf, planLetter } from '#features/mail/outbox.ts';
 import { findPayment } from '#features/payments/store.ts';
 import type { LetterName } from '#letters/letter.ts';
 import type { Shard } from '#platform/context.ts';
@@ -115,6 +115,9 @@ export const tellSubscriber = following(async (ctx, event) => {
   return planLetter(ctx, { letter, facts: { ...facts, amount }, ...common }).writes;
 });
 
+/** To one address: a stranger who pays decides how often. */
+const RECEIPTS_A_DAY = 10;
+
 /** To a buyer who gave an address, in the language they bought in. */
 export const tellBuyer = following(async (ctx, event) => {
   const payment = event.paymentId ? await findPayment(ctx, event.paymentId as PaymentId) : undefined;
@@ -123,8 +126,9 @@ export const tellBuyer = following(async (ctx, event) => {
     receipt_id: string;
     document: { product_name: string; merchant: { display_name: string }; amount: MoneyResource };
   }>(event);
-  return planLetter(ctx, {
-    letter: 'buyer_receipt',
+  const counted = { letters: ['buyer_receipt' as const], addressKeys: addressKeysOf(ctx, payment.email), since: ctx.wallNow - DAY };
+  const letter = {
+    letter: 'buyer_receipt' as const,
     facts: {
       receipt_id,
       product: document.product_name,
@@ -136,5 +140,6 @@ export const tellBuyer = following(async (ctx, event) => {
     address: payment.email,
     locale: payment.terms.locale === undefined ? null : findLocale(payment.terms.locale),
     cause: causeOf('buyer_receipt', event),
-  }).writes;
+  };
+  return planLetter(ctx, letter, { counted, max: RECEIPTS_A_DAY }).writes;
 });

@@ -4,6 +4,7 @@ import type { Letter, LetterFacts } from '../letter.ts';
 export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
   pref: 'buyer_receipts',
   to: 'anyone',
+  isOfMerchant: true,
   path: ({ receipt_id }) => `/r/${receipt_id}`,
   values: ({ product, seller, amount, platform }, locale) => ({
     product: plainName(product),

@@ -4,6 +4,7 @@ import type { Letter, LetterFacts } from '../letter.ts';
 export const receiptProofLetter: Letter<LetterFacts['receipt_proof']> = {
   pref: null,
   to: 'anyone',
+  isOfMerchant: true,
   path: ({ receipt_id }) => `/r/${receipt_id}`,
   values: ({ product, seller, amount, name = '' }, locale) => ({
     name,

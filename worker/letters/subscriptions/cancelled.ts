@@ -4,6 +4,7 @@ import type { Letter, LetterFacts } from '../letter.ts';
 export const subscriptionCancelledLetter: Letter<LetterFacts['subscription_cancelled']> = {
   pref: null,
   to: 'anyone',
+  isOfMerchant: true,
   path: ({ slug }) => `/p/${slug}`,
   values: ({ product, seller, through }, locale) => ({
     product: plainName(product),

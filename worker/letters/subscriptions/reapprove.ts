@@ -4,6 +4,7 @@ import type { Letter, LetterFacts } from '../letter.ts';
 export const subscriptionReapproveLetter: Letter<LetterFacts['subscription_reapprove']> = {
   pref: null,
   to: 'anyone',
+  isOfMerchant: true,
   path: ({ slug }) => `/p/${slug}`,
   values: ({ product, seller, amount }, locale) => ({
     product: plainName(product),

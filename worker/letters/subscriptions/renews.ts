@@ -4,6 +4,7 @@ import type { Letter, LetterFacts } from '../letter.ts';
 export const subscriptionRenewsLetter: Letter<LetterFacts['subscription_renews']> = {
   pref: null,
   to: 'anyone',
+  isOfMerchant: true,
   path: ({ authorization_id: id }) => `/s/${id}`,
   until: ({ at }) => at,
   values: ({ product, seller, amount, at }, locale) => ({

@@ -5,6 +5,7 @@ import type { Letter, LetterFacts } from '../letter.ts';
 export const subscriptionStoppedLetter: Letter<LetterFacts['subscription_stopped']> = {
   pref: null,
   to: 'anyone',
+  isOfMerchant: true,
   path: ({ authorization_id }) => `/s/${authorization_id}`,
   values: ({ product, seller, through }, locale) => ({
     product: plainName(product),

@@ -137,8 +137,7 @@ export const de = {
   pNoToken: 'In dieser Wallet ist noch kein {asset}. Es wurde nichts bezahlt. Besorgen Sie etwas oder wählen Sie eine andere Wallet.',
   pSol: 'In dieser Wallet ist nicht genug SOL für die Netzwerkgebühr. Es wurde nichts bezahlt. Laden Sie etwas SOL auf und versuchen Sie es noch einmal.',
   pTooSlow: 'Die Bestätigung kam zu spät, das Netzwerk nimmt sie nicht mehr an. Nichts wurde bezahlt. Versuchen Sie es noch einmal.',
-  pRefused:
-    'Das Netzwerk hat die Transaktion abgelehnt. Es wurde nichts bezahlt. Versuchen Sie es noch einmal oder wählen Sie eine andere Wallet.',
+  pRefused: 'Das Netzwerk hat die Transaktion abgelehnt. Nichts wurde bezahlt. Versuchen Sie es noch einmal oder mit anderer Wallet.',
   pWallet: '{wallet} meldet ein Problem. Sehen Sie dort nach: Wurde nichts gesendet, versuchen Sie es noch einmal.',
   pMismatch: 'Diese Transaktion bezahlt diesen Kauf nicht. Prüfen Sie Betrag, Memo und Signatur.',
   pSelf: 'Das ist die Wallet des Verkäufers selbst. Wählen Sie eine andere.',
@@ -192,6 +191,7 @@ export const de = {
   rSendMessage: 'Ein paar Worte von Ihnen, wenn Sie möchten',
   rSendButton: 'Nachweis senden',
   rSent: 'Der Nachweis ist unterwegs an {email}.',
+  rSendUnverified: 'Bestätigen Sie zuerst Ihre eigene E-Mail-Adresse: Die E-Mail mit dem Link senden Sie vom Dashboard aus.',
   rSendForeign: 'Das ist keine Quittung Ihres Kontos.',
   rSendEnded: 'Ihre Sitzung ist beendet. Melden Sie sich wieder an.',
   rSendOften: 'Das wurde heute oft genug gesendet. Versuchen Sie es morgen wieder.',

@@ -189,6 +189,7 @@ export const es = {
   rSendMessage: 'Unas palabras suyas, si quiere',
   rSendButton: 'Enviar el justificante',
   rSent: 'El justificante va de camino a {email}.',
+  rSendUnverified: 'Confirme primero su propia dirección de correo: el mensaje con el enlace se envía desde el panel.',
   rSendForeign: 'Este recibo no es de su cuenta.',
   rSendEnded: 'Su sesión ha terminado. Inicie sesión de nuevo.',
   rSendOften: 'Hoy ya se ha enviado bastantes veces. Inténtelo mañana.',

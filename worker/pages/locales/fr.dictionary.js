@@ -121,8 +121,7 @@ export const fr = {
   startAnew: 'Je n’ai pas payé : recommencer maintenant',
   startAnewHelp: 'Seulement si vous n’avez rien approuvé dans aucun portefeuille : ce qui arriverait encore se règle avec le vendeur.',
   late: 'Votre paiement est arrivé trop tard',
-  lateHelp:
-    'L’argent est dans le portefeuille du vendeur, et il peut le voir. Demandez-lui de l’accepter et ne payez pas une seconde fois.',
+  lateHelp: 'L’argent est dans le portefeuille du vendeur, qui peut le voir. Demandez-lui de l’accepter et ne payez pas une seconde fois.',
   signature: 'Transaction',
   unavailable: 'Ceci ne peut pas être acheté pour le moment',
   testPage: 'Ceci est un test. Tout se passe comme pour une vraie vente, et aucun argent réel ne circule.',
@@ -191,6 +190,7 @@ export const fr = {
   rSendMessage: 'Quelques mots de votre part, si vous voulez',
   rSendButton: 'Envoyer la preuve',
   rSent: 'La preuve est en route vers {email}.',
+  rSendUnverified: 'Confirmez d’abord votre propre adresse e-mail : l’e-mail avec le lien s’envoie depuis le tableau de bord.',
   rSendForeign: 'Ce reçu n’est pas de votre compte.',
   rSendEnded: 'Votre session est terminée. Connectez-vous à nouveau.',
   rSendOften: 'Elle a été envoyée assez souvent aujourd’hui. Réessayez demain.',

@@ -189,6 +189,7 @@ export const ja = {
   rSendMessage: 'メッセージ（任意）',
   rSendButton: '証明を送る',
   rSent: '{email}に証明をお送りしています。',
+  rSendUnverified: 'まずご自身のメールアドレスを確認してください。リンク付きのメールはダッシュボードから送信できます。',
   rSendForeign: 'これはあなたのアカウントの領収書ではありません。',
   rSendEnded: 'セッションが終了しました。もう一度ログインしてください。',
   rSendOften: '今日の送信回数の上限に達しました。明日もう一度お試しください。',

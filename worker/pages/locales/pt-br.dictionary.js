@@ -188,6 +188,7 @@ export const ptBR = {
   rSendMessage: 'Algumas palavras suas, se quiser',
   rSendButton: 'Enviar o comprovante',
   rSent: 'O comprovante está a caminho de {email}.',
+  rSendUnverified: 'Confirme primeiro seu próprio endereço de e-mail: a mensagem com o link é enviada pelo painel.',
   rSendForeign: 'Este recibo não é da sua conta.',
   rSendEnded: 'Sua sessão terminou. Entre de novo.',
   rSendOften: 'Já foi enviado vezes bastantes hoje. Tente de novo amanhã.',

@@ -4,6 +4,7 @@ import type { Failure } from '../parts/answer.ts';
 export const PROOF_OUTCOMES = {
   sent: 'rSent',
   foreign: 'rSendForeign',
+  unverified: 'rSendUnverified',
   ended: 'rSendEnded',
   often: 'rSendOften',
   no_mail: 'rSendNoMail',
@@ -29,4 +30,8 @@ const BY_CODE: Record<string, ProofOutcome> = {
   offline: 'offline',
 };
 
-export const outcomeOf = (answer: { ok: true } | Failure): ProofOutcome => (answer.ok ? 'sent' : (BY_CODE[answer.code] ?? 'later'));
+export function outcomeOf(answer: { ok: true } | Failure): ProofOutcome {
+  if (answer.ok) return 'sent';
+  if (answer.meta.reason === 'email_unverified') return 'unverified';
+  return BY_CODE[answer.code] ?? 'later';
+}

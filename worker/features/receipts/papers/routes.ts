@@ -73,7 +73,9 @@ const send = createRoute({
   operationId: 'sendReceiptProof',
   tags,
   summary: 'Mail a proof',
-  description: 'At most five a day of a receipt to one address, and 200 a day of an account. With a sandbox key nothing is sent.',
+  description:
+    'At most five a day of a receipt to one address, and 200 a day of an account, whose own address is verified (403 `invalid_authorization`, ' +
+    '`meta.reason: email_unverified`). With a sandbox key nothing is sent.',
   ...writeRoute,
   request: { params, headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(SendProofRequest) },
   responses: {

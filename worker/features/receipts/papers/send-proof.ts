@@ -3,6 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import type { ReceiptId } from '#core/ids.ts';
 import { LOCALE_NAMES } from '#core/locales.ts';
 import { DAY, SECOND } from '#core/time.ts';
+import { getAccount } from '#features/accounts/store.ts';
 import { addressKeysOf, type MailCount, planLetter, requireMail, vetoMailsAbove } from '#features/mail/outbox.ts';
 import { getMailCount } from '#features/mail/store.ts';
 import type { Scope } from '#platform/context.ts';
@@ -34,11 +35,13 @@ const A_DAY_MAX = { address: 5, account: 200 };
 
 /**
  * Sends the public proof of a receipt to an address. In test mode nothing is sent, and everything else is the same. Answers the id of the
- * letter. 404 not_found, 429 rate_limited where a day has seen too many, 503 mail_not_configured.
+ * letter. 404 not_found, 403 invalid_authorization for a sender whose address is not verified, 429 rate_limited where a day has seen too
+ * many, 503 mail_not_configured.
  */
 export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofLetter, keep: Keep<string>): Promise<string> {
   const { merchantId: accountId, livemode } = ctx;
   const receipt = await getReceipt(ctx, receiptId);
+  await requireVerifiedSender(ctx);
   if (livemode) requireMail(ctx);
   const letters: MailCount['letters'] = ['receipt_proof'];
   const since = ctx.wallNow - DAY;
@@ -71,6 +74,13 @@ export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofLe
   } as const;
   const vetoes = limits.map(({ counted, max }) => vetoMailsAbove(ctx, counted, max));
   return commitKept(ctx, { events: [event], writes: [...vetoes, ...writes], result: id }, keep, refusal);
+}
+
+/** A sender who has not proven an address of their own writes no emails in the service's name. */
+async function requireVerifiedSender({ db, merchantId }: Scope): Promise<void> {
+  if ((await getAccount(db, merchantId)).emailVerified) return;
+  const detail = 'Verify the e-mail address of your account first: POST /v1/account/email/verification sends a link to it.';
+  throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'email_unverified' } });
 }
 
 async function findRefusal(ctx: Scope, limits: { counted: MailCount; max: number }[]): Promise<ApiError | null> {

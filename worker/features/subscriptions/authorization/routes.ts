@@ -6,15 +6,8 @@ import { AuthorizationBody, toAuthorizationResource } from '#features/authorizat
 import { findAuthorization } from '#features/authorizations/store.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
-import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors, publicBodyErrors } from '#platform/http/callers.ts';
-import {
-  answerLeased,
-  IdempotencyHeader,
-  idempotencyErrors,
-  OptionalIdempotencyHeader,
-  requireIdempotencyKey,
-  sendStored,
-} from '#platform/http/idempotency-key.ts';
+import { merchantErrors, merchantRoute, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
+import { answerLeased, IdempotencyHeader, idempotencyErrors, requireIdempotencyKey, sendStored } from '#platform/http/idempotency-key.ts';
 import { type AppEnv, jsonBody, ModeQuery, ok, type RouteContext, router, Timestamp } from '#platform/http/openapi.ts';
 import { countCall, publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
@@ -50,10 +43,10 @@ const stop = createRoute({
   summary: 'Stop a native subscription',
   description:
     'End collecting, at once and for good; it needs a person who signed in within the last 15 minutes. What is paid for lasts. The buyer’s consent ' +
-    'stays on the chain until the buyer cancels: the buyer is told how, where an address is known.',
-  ...keyedPersonRoute(),
-  request: { headers: OptionalIdempotencyHeader, params, query: z.object(ModeQuery) },
-  responses: { ...ok(AuthorizationBody), ...merchantWriteErrors('not_found', 'state_conflict') },
+    'stays on the chain until the buyer cancels: the buyer is told how, where an address is known. Repeated, it changes nothing.',
+  ...personRoute,
+  request: { params, query: z.object(ModeQuery) },
+  responses: { ...ok(AuthorizationBody), ...merchantErrors('not_found', 'state_conflict') },
 });
 
 const CancelIntentRequest = z
@@ -125,12 +118,7 @@ export const subscriptionRoutes = router()
   .openapi(stop, async (c) => {
     const { actor, scope: ctx } = c.var;
     const id = c.req.valid('param').authorization_id as AuthorizationId;
-    const answer = await answerLeased(
-      c,
-      () => stopAuthorization(ctx, actor, id),
-      (row) => ({ status: 200, body: toAuthorizationResource(row) }),
-    );
-    return sendStored(c, answer);
+    return c.json(toAuthorizationResource(await stopAuthorization(ctx, actor, id)), 200);
   });
 
 /** What buyers call: their wallet's signature is what counts. */
