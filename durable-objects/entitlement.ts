@@ -86,11 +86,12 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     return outcomes.map((one) => (one.status === 'fulfilled' ? one.value : null));
   }
 
-  grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer> {
+  grant(operation: Operation<{ addition: Addition | null; reason: string }>): Promise<GrantAnswer> {
     return this.#once<'grant', GrantAnswer>('grant', operation, {
       replay: ({ content }) => ({ ok: true, replayed: true, snapshot: content.snapshot }),
       judge: (operationKey) => {
-        const { reason: _, ...addition } = operation.input;
+        const { addition } = operation.input;
+        if (addition === null) return { ok: false, reason: 'not_sold' };
         const planned = planAddition(this.#holding.balance, addition, this.#ledger.now);
         if (!planned.ok) return planned;
         const tick = this.#holding.add(operation.identity, addition, planned.balance);

@@ -255,6 +255,7 @@ CREATE TABLE `entitlements` (
 	`used_units` integer NOT NULL,
 	`remaining` integer,
 	`paid_through` integer,
+	`unlimited` integer NOT NULL,
 	`version` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	CONSTRAINT "entitlements_status" CHECK(status IN ('active', 'exhausted', 'expired', 'revoked'))

@@ -192,7 +192,7 @@ bench.post('/bench/account', async (c) => {
 bench.post('/bench/grant', async (c) => {
   const { customerRefs, isGrouped } = await c.req.json<Counters>();
   const ctx = ctxOf(c.env, isGrouped);
-  const grant = { units: GRANTED_UNITS, reason: 'bench' };
+  const grant = { sold: { usageUnits: 1, accessPeriodDays: null }, units: GRANTED_UNITS, reason: 'bench' };
   await Promise.all(customerRefs.map((ref) => grantEntitlement(ctx, identity(ref), { scope: '', key: 'grant', text: '' }, grant)));
   return c.json({});
 });

@@ -11,6 +11,7 @@ import {
   paidThroughOf,
   planAddition,
   planConsume,
+  planGrant,
   planRefund,
   remainingOf,
   snapshotOf,
@@ -136,6 +137,19 @@ describe('what is added', () => {
     expect(add(spent, { units: 1, days: 30 }, day(10))).toMatchObject({ unitsThrough: day(60) });
     expect(add(spent, { units: 1, days: 30 }, day(40)).unitsThrough).toBe(day(70));
     expect(remainingOf(add(spent, { days: 30 }, day(10)), day(10))).toBe(null);
+  });
+
+  it('grants of a product that sells units and time add up alike in every order', () => {
+    const sold = { usageUnits: 5, accessPeriodDays: 30 };
+    const grants = fc.array(fc.record({ units: fc.integer({ min: 1, max: 9 }), days: fc.integer({ min: 1, max: 9 }) }), { minLength: 1 });
+    fc.assert(
+      fc.property(grants, fc.infiniteStream(fc.nat()), (given, random) => {
+        const alone = given.flatMap(({ units, days }) => [{ units }, { days }]);
+        const shuffled = alone.toSorted(() => (random.next().value % 3) - 1);
+        const [once, either] = [given, shuffled].map((list) => having(...list.map((one) => planGrant(sold, one) as Addition)));
+        expect(shown(either!)).toEqual(shown(once!));
+      }),
+    );
   });
 
   it('is refused where it could no longer be counted exactly', () => {

@@ -104,7 +104,7 @@ describe('a payment that is dropped leaves what would be there without it', () =
     const dropped = story((h) => {
       h.add({ units: 10, days: 30 }, day(0));
       h.use(10, day(1));
-      h.add({ units: 5 }, day(2));
+      h.add({ units: 5, days: null }, day(2));
       h.revoke(h.add({ units: 1, days: 30 }, day(3)), day(4));
     });
     expect(shown(dropped, day(4))).toEqual([5, null]);

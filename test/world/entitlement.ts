@@ -38,7 +38,7 @@ export function newHolder() {
     consume: async (key: string, units = 1, now = Date.now()): Promise<ConsumeAnswer> =>
       holder.stub.consume(operation(key, { units }, now)),
     grant: async (key: string, addition: Addition, now = Date.now()): Promise<GrantAnswer> =>
-      holder.stub.grant(operation(key, { ...addition, reason: 'test' }, now)),
+      holder.stub.grant(operation(key, { addition, reason: 'test' }, now)),
     refund: async (key: string, consumptionId: string, now = Date.now()): Promise<RefundAnswer> =>
       holder.stub.refund(operation(key, { consumptionId, reason: 'test' }, now)),
     credit: async (paymentId: string, addition: Addition, consume: Credit['consume'] = null, now = Date.now()): Promise<CreditAnswer> =>

@@ -9,7 +9,7 @@ import { NETWORKS } from '#solana/assets.ts';
 import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import worker from '../../worker/index.ts';
 import { buy, newSetup, openTreasury } from './activation.ts';
-import { openShop } from './agent.ts';
+import { openShop, sellToAgents, stall } from './agent.ts';
 import { testEnv } from './env.ts';
 import { withFaults } from './faults.ts';
 import { MeteredShop } from './metered.ts';
@@ -114,10 +114,11 @@ async function withBug({ w }: Scene): Promise<Answer<Body>> {
 }
 
 async function unpaid({ w }: Scene): Promise<Answer<Body>> {
-  const shop = await openShop(w);
+  const { merchant, agent } = await openShop(w);
+  const timed = stall(w, merchant, await sellToAgents(w, merchant, { usage_units: null, access_period_days: 30 }), agent);
   const customer = { customer_ref: 'late' };
-  await shop.grant({ customer, days: 1 });
-  return later(2 * 24 * 60 * MINUTE, () => shop.consume({ customer }));
+  await timed.grant({ customer, days: 1 });
+  return later(2 * 24 * 60 * MINUTE, () => timed.consume({ customer }));
 }
 
 /** A checkout of what renews itself, whose buyer did something on the chain, and then asks how to cancel. */

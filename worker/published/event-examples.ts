@@ -198,6 +198,7 @@ export const entitlement: z.infer<typeof EntitlementBody> = {
   used_units: 0,
   remaining: 1000,
   paid_through: null,
+  unlimited: false,
   livemode: true,
   version: 1,
   updated_at: AT,

@@ -54,12 +54,15 @@ export interface EntitlementSnapshot extends EntitlementKey {
   remaining: number | null;
   /** When access ends by time, ms; null: it does not. */
   paidThrough: number | null;
+  /** Use is not counted, and no time ends that. */
+  unlimited: boolean;
   version: number;
   updatedAt: number;
 }
 
 /** A number adds, null means without limit (or end), absent leaves as it is; on an empty balance absent is null. */
 export interface Addition {
+  /** 0: only the time of counted units, which then have an end. */
   units?: number | null;
   days?: number | null;
   /** Until then at least, ms, in place of the days, which a release that does not know of this counts. */
@@ -129,7 +132,31 @@ export function snapshotOf(balance: Balance, identity: EntitlementKey, now: numb
   const usedUnits = balance.drawnUnits + balance.uncountedUnits;
   const grantedUnits = remaining === null ? null : balance.grantedUnits;
   const access = { status: entitlementStatusOf(balance, now), grantedUnits, usedUnits, remaining };
-  return { ...identity, ...access, paidThrough: paidThroughOf(balance), version: balance.version, updatedAt: balance.updatedAt };
+  const { unlimitedThrough, version, updatedAt } = balance;
+  return { ...identity, ...access, paidThrough: paidThroughOf(balance), unlimited: unlimitedThrough === null, version, updatedAt };
+}
+
+/** Number of units and days that a product sells with one purchase; null: not counted, without end. */
+export interface Sold {
+  usageUnits: number | null;
+  accessPeriodDays: number | null;
+}
+export type GrantProblem = { field: 'units' | 'days'; reason: 'nothing_granted' | 'not_sold' };
+
+/**
+ * Plans a grant of what a product sells, so that grants of one product add up alike in every order. A product without units and without an
+ * end is granted for ever by naming neither.
+ */
+export function planGrant(
+  { usageUnits, accessPeriodDays }: Sold,
+  { units, days }: { units?: number; days?: number },
+): Addition | GrantProblem {
+  const [sellsUnits, sellsTime] = [usageUnits !== null, accessPeriodDays !== null];
+  if (units !== undefined && !sellsUnits) return { field: 'units', reason: 'not_sold' };
+  if (days !== undefined && !sellsTime) return { field: 'days', reason: 'not_sold' };
+  if (units === undefined && days === undefined && (sellsUnits || sellsTime))
+    return { field: sellsUnits ? 'units' : 'days', reason: 'nothing_granted' };
+  return { units: sellsUnits ? (units ?? 0) : null, ...(!sellsTime ? { days: null } : days === undefined ? {} : { days }) };
 }
 
 /** All or nothing. Use that is not counted comes first, so that it never costs units. `at`: the moment by which ends are judged. */
@@ -171,7 +198,9 @@ export function planAddition(balance: Balance, { units, days, through }: Additio
     through === undefined ? extended(end, days, now) : paidThroughAfter(end, { accessPeriodDays: 0, periodEndsAt: through }, now);
   // Units that are used up end nothing, so what is added begins an end of its own; but time that was paid for is never lost by using units up.
   const buysTime = typeof days === 'number' || through !== undefined;
-  const keepsEnd = leftOf(balance) > 0 || (typeof units === 'number' && buysTime && balance.unitsThrough !== null);
+  const isCounted = typeof units === 'number';
+  const { unitsThrough: end } = balance;
+  const keepsEnd = leftOf(balance) > 0 || (isCounted && end !== null && (buysTime || isOn(end, now)));
   const live = keepsEnd ? balance : { ...balance, unitsThrough: 0 };
   const { unlimitedThrough, unitsThrough } = live;
   const isAnyOn = isOn(unitsThrough, now) || isOn(unlimitedThrough, now);
@@ -179,7 +208,7 @@ export function planAddition(balance: Balance, { units, days, through }: Additio
   const addsUncounted = units === null || (units === undefined && isNothing(live)) || isMeant(unlimitedThrough);
   const next = {
     grantedUnits: balance.grantedUnits + (units ?? 0),
-    unitsThrough: typeof units === 'number' || isMeant(unitsThrough) ? endAfter(unitsThrough) : balance.unitsThrough,
+    unitsThrough: isCounted || isMeant(unitsThrough) ? endAfter(units === 0 ? (unitsThrough ?? 0) : unitsThrough) : balance.unitsThrough,
     unlimitedThrough: addsUncounted ? endAfter(unlimitedThrough) : unlimitedThrough,
   };
   if (!Number.isSafeInteger(next.grantedUnits + balance.uncountedUnits)) return { ok: false, reason: 'too_many' };

@@ -64,7 +64,7 @@ export type ConsumeAnswer =
 
 export type GrantAnswer =
   | { ok: true; replayed: boolean; snapshot: EntitlementSnapshot }
-  | { ok: false; reason: 'conflict' | 'too_many' }
+  | { ok: false; reason: 'conflict' | 'too_many' | 'not_sold' }
   | Full;
 
 export type RefundAnswer =
@@ -118,7 +118,8 @@ export interface EntitlementRpc {
   consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
   /** Several for one entitlement, in order and each for itself. null: it failed, so what became of it is not known. */
   consumeMany(identity: EntitlementKey, uses: KeyedUse[]): Promise<(ConsumeAnswer | null)[]>;
-  grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer>;
+  /** `addition` null: the product sells no such thing (any more), so only a known key is answered. */
+  grant(operation: Operation<{ addition: Addition | null; reason: string }>): Promise<GrantAnswer>;
   refund(operation: Operation<{ consumptionId: string; reason: string }>): Promise<RefundAnswer>;
   credit(credit: Credit): Promise<CreditAnswer>;
   /**

@@ -191,6 +191,63 @@ describe('consume', () => {
   });
 });
 
+describe('grant', () => {
+  const w = new World();
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop(w);
+  });
+  const selling = async (usage_units: number | null, access_period_days: number | null) =>
+    stall(w, shop.merchant, await w.product(shop.merchant, { usage_units, access_period_days }), shop.agent);
+  const refusedOf = ({ status, body }: Awaited<ReturnType<Shop['grant']>>) => [status, body.code, body.detail[0].loc];
+
+  it('of days is refused by a product that sells units alone, of units by one that sells time alone', async () => {
+    const [units, time] = [await selling(5, null), await selling(null, 30)];
+    expect(refusedOf(await units.grant({ days: 3 }))).toEqual([422, 'validation_error', ['body', 'days']]);
+    expect(refusedOf(await units.grant({ units: 2, days: 3 }))).toEqual([422, 'validation_error', ['body', 'days']]);
+    expect(refusedOf(await time.grant({ units: 2 }))).toEqual([422, 'validation_error', ['body', 'units']]);
+    expect(refusedOf(await units.grant({}))).toEqual([422, 'validation_error', ['body', 'units']]);
+    expect(refusedOf(await time.grant({}))).toEqual([422, 'validation_error', ['body', 'days']]);
+  });
+
+  it.each([
+    ['units, then days', [{ units: 2 }, { days: 3 }]],
+    ['days, then units', [{ days: 3 }, { units: 2 }]],
+    ['both at once', [{ units: 2, days: 3 }]],
+  ])('of a product that sells both gives two units until the end of three days: %s', async (_, grants) => {
+    const both = await selling(100, 30);
+    const customer = newCustomer();
+    setTime(Date.now());
+    const paid_through = new Date(Date.now() + 3 * DAY).toISOString();
+    let last!: Awaited<ReturnType<Shop['grant']>>;
+    for (const grant of grants) last = await both.grant({ customer, ...grant });
+    expect(last.body).toMatchObject({ status: 'active', granted_units: 2, remaining: 2, paid_through, unlimited: false });
+    const more = await both.grant({ customer, days: 1 });
+    expect(more.body).toMatchObject({ remaining: 2, paid_through: new Date(Date.now() + 4 * DAY).toISOString() });
+  });
+
+  it('of a product sold for ever takes neither, and says that it is unlimited', async () => {
+    const forEver = await selling(null, null);
+    const customer = newCustomer();
+    expect((await forEver.grant({ customer })).body).toMatchObject({ status: 'active', unlimited: true, paid_through: null });
+    expect(refusedOf(await forEver.grant({ customer, days: 1 }))).toEqual([422, 'validation_error', ['body', 'days']]);
+    const timed = await selling(null, 30);
+    expect((await timed.grant({ customer, days: 1 })).body).toMatchObject({ unlimited: false });
+  });
+
+  it('is answered again under its key after the product’s terms have changed', async () => {
+    const own = await selling(5, null);
+    const body = { customer: newCustomer(), units: 2 };
+    const idempotencyKey = newKey();
+    const first = await own.grant(body, { idempotencyKey });
+    const patched = { key: shop.merchant.key, body: { usage_units: null, access_period_days: 30 } };
+    expect((await w.call('PATCH', `/v1/products/${own.product.product_id}`, patched)).status).toBe(200);
+    const again = await own.grant(body, { idempotencyKey });
+    expect([again.status, again.body, again.headers.get('Idempotent-Replayed')]).toEqual([200, first.body, 'true']);
+    expect((await own.grant(body)).status).toBe(422);
+  });
+});
+
 describe('refund', () => {
   const w = new World();
   let shop: Shop;

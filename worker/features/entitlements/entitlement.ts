@@ -6,7 +6,7 @@ import { commit, commitProjection, forEach } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import { entitlementObject, entitlementObjectName } from '#platform/objects.ts';
-import type { Addition, Customer, EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
+import { type Customer, type EntitlementKey, type EntitlementSnapshot, type GrantProblem, planGrant, type Sold } from '#rules/balance.ts';
 import {
   type Called,
   type ConsumeAnswer,
@@ -101,21 +101,36 @@ export const tooManyKeys = (ctx: Ctx, { until }: Full): ApiError =>
     meta: { reason: 'entitlement_full' },
   });
 
-/** Gives units or days without a payment. 409 idempotency_conflict, 422 where it would be more than can be counted. */
+/**
+ * Gives what a product sells without a payment. 409 idempotency_conflict; 422 for units or days that it does not sell, for neither, and for
+ * more than can be counted.
+ */
 export async function grantEntitlement(
   ctx: Ctx,
   identity: EntitlementKey,
   request: IdempotentRequest,
-  input: Addition & { reason: string },
+  { sold, units, days, reason }: { sold: Sold; units?: number | undefined; days?: number | undefined; reason: string },
 ) {
-  const operation = operationOf(ctx, identity, 'grant', request, input);
+  const planned = planGrant(sold, { units, days });
+  const refusal = 'field' in planned ? planned : null;
+  const operation = operationOf(ctx, identity, 'grant', request, { addition: 'field' in planned ? null : planned, reason });
   const answer = await callEntitlement(ctx, identity, identity.entitlementId, (object) => object.grant(operation));
   if (answer.ok) return answer;
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
   if (answer.reason === 'full') throw tooManyKeys(ctx, answer);
-  const problem = { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
+  const problem = refusal
+    ? { loc: ['body', refusal.field], msg: GRANT_PROBLEMS[refusal.reason][refusal.field], type: refusal.reason }
+    : { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
   throw new ApiError('validation_error', { problems: [problem] });
 }
+
+const GRANT_PROBLEMS: Record<GrantProblem['reason'], Record<GrantProblem['field'], string>> = {
+  not_sold: {
+    units: 'The product sells time without counted units. Grant days.',
+    days: 'The product sells units without an end. Grant units.',
+  },
+  nothing_granted: { units: 'Name units, days or both, as the product sells them.', days: 'Name the days to grant.' },
+};
 
 /** Frees what a consumption used. The consumption's id tells which object keeps it. 404, 409 state_conflict. */
 export async function refundConsumption(ctx: Scope, request: IdempotentRequest, input: { consumptionId: string; reason: string }) {

@@ -23,7 +23,6 @@ const GrantRequest = z
     days: z.number().int().min(1).max(3660).optional(),
     reason: z.string().trim().min(1).max(500),
   })
-  .refine((body) => body.units !== undefined || body.days !== undefined, 'Grant units, days or both')
   .openapi('GrantRequest');
 const RefundRequest = z
   .object({ consumption_id: z.string().max(64), reason: z.string().trim().min(1).max(500) })
@@ -46,7 +45,9 @@ const grant = createRoute({
   operationId: 'grantEntitlement',
   tags,
   summary: 'Grant units or days',
-  description: 'Give units or days without a payment.',
+  description:
+    'Give what the product sells without a payment: units where it counts units, days where it sells time, either or both where it sells both. ' +
+    'Units add up. Days extend `paid_through` from now or from its end, whichever is later. A product sold for ever takes neither.',
   ...idempotentRoute(),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(GrantRequest) },
   responses: { ...ok(EntitlementBody), ...merchantBodyErrors(...idempotencyErrors, 'not_found') },
@@ -106,11 +107,11 @@ export const entitlementRoutes = router()
     const body = c.req.valid('json');
     const productId = await productIdOf(ctx, body);
     // A grant is rare, so that it is for a product of this merchant is looked up.
-    await getProduct(ctx, productId);
+    const sold = await getProduct(ctx, productId);
     const identity = entitlementKeyOf(ctx, productId, customerOf(body.customer));
     const { units, days, reason } = body;
     const request = await idempotentRequest(c, { validated: body });
-    const granted = await grantEntitlement(ctx, identity, request, { units, days, reason });
+    const granted = await grantEntitlement(ctx, identity, request, { sold, units, days, reason });
     if (granted.replayed) c.header('Idempotent-Replayed', 'true');
     return c.json(toEntitlementResource(granted.snapshot), 200);
   })

@@ -59,6 +59,7 @@ function toCopy(snapshot: EntitlementSnapshot): typeof entitlements.$inferInsert
     usedUnits: snapshot.usedUnits,
     remaining: snapshot.remaining,
     paidThrough: snapshot.paidThrough,
+    unlimited: snapshot.unlimited,
     version: snapshot.version,
     updatedAt: snapshot.updatedAt,
   };

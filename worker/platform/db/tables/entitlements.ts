@@ -19,6 +19,7 @@ export const entitlements = sqliteTable(
     usedUnits: integer('used_units').notNull(),
     remaining: integer('remaining'),
     paidThrough: instant('paid_through'),
+    unlimited: flag('unlimited').notNull(),
     version: integer('version').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
