@@ -1304,7 +1304,7 @@ export interface paths {
     put?: never;
     /**
      * Mail a proof
-     * @description At most five a day of a receipt to one address, and 200 a day of an account. With a sandbox key nothing is sent.
+     * @description At most five a day of a receipt to one address, and 200 a day of an account, whose own address is verified (403 `invalid_authorization`, `meta.reason: email_unverified`). With a sandbox key nothing is sent.
      */
     post: operations['sendReceiptProof'];
     delete?: never;
@@ -1736,7 +1736,7 @@ export interface paths {
     put?: never;
     /**
      * Grant units or days
-     * @description Give units or days without a payment.
+     * @description Give what the product sells without a payment: units where it counts units, days where it sells time, either or both where it sells both. Units add up. Days extend `paid_through` from now or from its end, whichever is later. A product sold for ever takes neither.
      */
     post: operations['grantEntitlement'];
     delete?: never;
@@ -2420,7 +2420,7 @@ export interface paths {
     put?: never;
     /**
      * Stop a native subscription
-     * @description End collecting, at once and for good; it needs a person who signed in within the last 15 minutes. What is paid for lasts. The buyer’s consent stays on the chain until the buyer cancels: the buyer is told how, where an address is known.
+     * @description End collecting, at once and for good; it needs a person who signed in within the last 15 minutes. What is paid for lasts. The buyer’s consent stays on the chain until the buyer cancels: the buyer is told how, where an address is known. Repeated, it changes nothing.
      */
     post: operations['stopNativeSubscription'];
     delete?: never;
@@ -3521,6 +3521,8 @@ export interface components {
       remaining: number | null;
       /** @description Until when it is paid; null: without an end. */
       paid_through: string | null;
+      /** @description True if neither a number of units nor a time ends the access. */
+      unlimited: boolean;
       /** @description True of real money, false of the sandbox. */
       livemode: boolean;
       /** @description Counts the changes: the higher one is the newer one. */
@@ -11101,10 +11103,7 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: {
-        /** @description Names this request: sent again, it has no second effect. */
-        'Idempotency-Key'?: string;
-      };
+      header?: never;
       path: {
         /** @description The native subscription: a buyer’s consent to be collected from, once a period. */
         authorization_id: string;
