@@ -114,14 +114,9 @@ export class LiveShop extends MeteredShop {
     return { ...this.#said(opening), mode: 'pull', signature: '1'.repeat(64), transaction };
   }
 
-  /** The salt by which a channel that its payer opens is this session's. */
-  get pushSalt(): bigint {
-    return BigInt(this.session.challenge.push_salt);
-  }
-
   /** The credential of a channel that the payer opened by themselves. */
   async push(change: Partial<ChannelOpening> = {}): Promise<object> {
-    const opening = this.opening({ rentPayer: this.wallet.address, salt: this.pushSalt, ...change });
+    const opening = this.opening({ rentPayer: this.wallet.address, ...change });
     const instruction = addSignersToInstruction([this.wallet], openChannelInstruction(this.program, opening));
     const signature = await this.w.chain.send(this.wallet, [instruction as Instruction]);
     return { ...this.#said(opening), mode: 'push', signature };

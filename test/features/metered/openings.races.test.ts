@@ -121,7 +121,7 @@ it('a channel that is pushed while we are about to send its opening opens its se
   await w.chain.fault({ kind: 'http_503', method: 'sendTransaction', times: 40 });
   expect((await shop.authorize(await shop.pull(), undefined, impatient)).status).toBe(503);
   await w.chain.call('local_clearFaults');
-  const lost = await shop.pull({ salt: shop.pushSalt });
+  const lost = await shop.pull();
   const pushed: Awaited<ReturnType<LiveShop['authorize']>>[] = [];
   const { env } = withObjectFaults(w.env, {
     after: async ({ verb }) => {
@@ -155,7 +155,7 @@ it('a channel that was pushed by a payer without a token account any more is ref
 
 it('a channel that our node shows a moment later than the payer’s is waited for, and one that stands nowhere is refused', async () => {
   const shop = await LiveShop.make(w);
-  const pushed = { ...(await shop.pull({ salt: shop.pushSalt })), mode: 'push', signature: '1'.repeat(64), transaction: undefined };
+  const pushed = { ...(await shop.pull()), mode: 'push', signature: '1'.repeat(64), transaction: undefined };
   const asked = shop.authorize(pushed);
   await new Promise((resolve) => setTimeout(resolve, 300));
   await shop.push();

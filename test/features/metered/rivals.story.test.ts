@@ -12,18 +12,6 @@ describe.each(PROGRAMS)('a channel of the %s program', (generation) => {
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
 
-  it('opens the session of the challenge that its salt names, and not the one of a buyer who saw it on the chain', async () => {
-    const merchant = await w.merchant();
-    const [victim, thief] = [await LiveShop.make(w, { program, merchant }), await LiveShop.make(w, { program, merchant })];
-    const pushed = await victim.push();
-    for (const mode of ['push', 'pull']) expect(refusal(await thief.authorize({ ...pushed, mode }))).toEqual([402, 'salt-mismatch']);
-    // Nor does another challenge of the same session open it.
-    const header = (await victim.authorize(null)).headers.get('WWW-Authenticate')!;
-    expect(refusal(await victim.authorize(pushed, header))).toEqual([402, 'salt-mismatch']);
-    expect((await victim.authorize(pushed)).body.status).toBe('open');
-    expect((await thief.read()).status).toBe('created');
-  });
-
   it('is closed by no stranger with the voucher that our own settlement shows, and by its buyer with a new one', async () => {
     const shop = await LiveShop.make(w, { program, body: { idle_timeout_seconds: 86_400 } });
     await shop.authorize(await shop.pull());

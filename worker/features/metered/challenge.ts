@@ -1,7 +1,7 @@
 import { ApiError } from '#core/errors.ts';
 import { DECIMALS } from '#core/money.ts';
 import type { Ctx } from '#platform/context.ts';
-import { pushSaltOf, sessionRequest } from '#protocols/mpp/session.ts';
+import { sessionRequest } from '#protocols/mpp/session.ts';
 import { formatChallenge, newPaymentChallenge } from '#protocols/mpp/wire.ts';
 import type { MeteredTerms } from '#rules/metered/rpc.ts';
 import { programOf } from './session.ts';
@@ -9,8 +9,6 @@ import { programOf } from './session.ts';
 export interface SessionChallenge {
   header: string;
   request: Record<string, unknown>;
-  /** What a buyer who opens the channel by themselves gives it as its salt. */
-  push_salt: string;
 }
 
 /**
@@ -36,7 +34,7 @@ export async function newSessionChallenge(ctx: Ctx, terms: MeteredTerms): Promis
   );
   const realm = new URL(ctx.baseUrl).host;
   const challenge = newPaymentChallenge({ realm, intent: 'session', request, expiresAt: terms.expiresAt }, config.CHALLENGE_KEYS!);
-  return { header: formatChallenge(challenge), request, push_salt: pushSaltOf(challenge.id).toString() };
+  return { header: formatChallenge(challenge), request };
 }
 
 async function freshFor(ctx: Ctx, { generation }: MeteredTerms): Promise<{ blockhash: string; slot: number | null }> {

@@ -61,11 +61,10 @@ export const MeteredSessionBody = z
     deliveries_url: z.string(),
     commits_url: z.string(),
     challenge: z
-      .object({ header: z.string(), request: z.record(z.string(), z.unknown()), push_salt: z.string() })
+      .object({ header: z.string(), request: z.record(z.string(), z.unknown()) })
       .optional()
       .openapi({
-        description:
-          'In the answer that creates the session: the value of `WWW-Authenticate`, what it asks for, and the salt of a channel that the buyer opens in mode `push`.',
+        description: 'In the answer that creates the session: the value of `WWW-Authenticate` and what it asks for.',
       }),
     cap: MoneyBody,
     deposit: MoneyBody.openapi({ description: 'What the buyer locked up, as the chain says.' }),

@@ -11,13 +11,13 @@ import { EXPIRED } from './store.ts';
 const PAYER_WINDOW_MS = PAYER_LIMITS.failedMinutes * MINUTE;
 
 /**
- * Of a payer, over all merchants: what is open, and what failed on chain. What expired was never there, and cost nothing. What a channel
+ * Of a payer in one mode, over all merchants: what is open, and what failed on chain. What expired was never there, and cost nothing. What a channel
  * pays out is sent by the service.
  */
-const payerCounts = ({ payerWallet, createdAt }: Settlement) => ({
+const payerCounts = ({ livemode, payerWallet, createdAt }: Settlement) => ({
   open: sql`total(status = 'pending')`,
   failed: sql`total(failure_reason <> ${EXPIRED})`,
-  ofPayer: sql`FROM settlements WHERE payer_wallet = ${payerWallet} AND status <> 'settled' AND purpose NOT IN ('metered', 'subscription') AND created_at > ${createdAt - PAYER_WINDOW_MS}`,
+  ofPayer: sql`FROM settlements WHERE payer_wallet = ${payerWallet} AND livemode = ${livemode ? 1 : 0} AND status <> 'settled' AND purpose NOT IN ('metered', 'subscription') AND created_at > ${createdAt - PAYER_WINDOW_MS}`,
 });
 
 /** Fails the batch where a payer has as many open or failed settlements as allowed: every one of them may cost us its fee. */
@@ -37,7 +37,7 @@ export async function readPayerLimits(ctx: Shard, settlement: Settlement) {
   return { limit, left };
 }
 
-/** True where this payer's money has reached this merchant by x402 before. */
+/** True if this payer's money has reached this merchant by x402 before, in the same mode. */
 export async function hasPaidBefore(
   db: Db,
   { merchantId, livemode, payerWallet }: Pick<Settlement, 'merchantId' | 'livemode' | 'payerWallet'>,
@@ -47,7 +47,14 @@ export async function hasPaidBefore(
     db
       .select({ paymentId: settlements.paymentId })
       .from(settlements)
-      .where(and(eq(settlements.merchantId, merchantId), eq(settlements.payerWallet, payerWallet), sql`status = 'settled'`))
+      .where(
+        and(
+          eq(settlements.merchantId, merchantId),
+          eq(settlements.livemode, livemode),
+          eq(settlements.payerWallet, payerWallet),
+          sql`status = 'settled'`,
+        ),
+      )
       .limit(1),
     // What was paid at a checkout owns its nonce.
     db

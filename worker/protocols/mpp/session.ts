@@ -5,8 +5,7 @@
  */
 
 import { z } from '@hono/zod-openapi';
-import { sha256 } from '#core/crypto.ts';
-import { base58Bytes, utf8 } from '#core/encoding.ts';
+import { base58Bytes } from '#core/encoding.ts';
 import { CHANNEL_PROGRAMS, type ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 
 /** What the public client puts where the server has to sign and send. */
@@ -83,12 +82,6 @@ export const sessionRequest = (asked: SessionAsked, fresh: { blockhash: string; 
   splits: [{ bps: 10_000, recipient: asked.merchantWallet }],
   ...(asked.program.generation === 'current' && fresh.slot !== null ? { recentSlot: fresh.slot } : {}),
 });
-
-/** Salt of a channel that the buyer opens in mode `push`: it binds the channel to a challenge that no other caller knows. */
-export function pushSaltOf(challengeId: string): bigint {
-  const digest = sha256(utf8(challengeId));
-  return new DataView(digest.buffer, digest.byteOffset).getBigUint64(0);
-}
 
 /** The two forms of a voucher, the newer first. */
 export const VOUCHER_FORMS: readonly ChannelProgram[] = [CHANNEL_PROGRAMS.current, CHANNEL_PROGRAMS.older];

@@ -5,7 +5,6 @@ export const METERED_FIELDS: Readonly<Record<string, string>> = {
   commits_url: 'Where the buyer’s client pays for a delivery with a voucher.',
   'challenge.header': 'The value of `WWW-Authenticate` that asks for the opening of the channel.',
   'challenge.request': 'What that header asks for, decoded.',
-  'challenge.push_salt': 'Salt of a channel that the buyer opens in mode `push`: it binds the channel to this challenge.',
   cap: 'The most that a buyer may lock up in the channel.',
   deposit: 'What the buyer locked up, as the chain says.',
   cumulative: 'The highest amount that vouchers promise.',

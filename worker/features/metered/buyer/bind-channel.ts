@@ -4,12 +4,10 @@ import { calledBy } from '#features/entitlements/entitlement.ts';
 import type { Shard } from '#platform/context.ts';
 import { isConstraint } from '#platform/db/commit.ts';
 import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
-import { pushSaltOf } from '#protocols/mpp/session.ts';
-import type { Challenge } from '#protocols/mpp/wire.ts';
 import { isOver, type OpenProblem } from '#rules/metered/channel.ts';
 import type { BoundChannel, MeteredSnapshot, MeteredTerms } from '#rules/metered/rpc.ts';
 import type { AccountProblem, OpeningProblem } from '#solana/programs/payment-channels/opening.ts';
-import { claimChannel, findClaim, openObject, releaseLost } from '../session.ts';
+import { claimChannel, openObject, releaseLost } from '../session.ts';
 import { findMeteredSession, sessionTermsOf, takeSession } from '../store.ts';
 import type { BroadcastRefusal } from './broadcast.ts';
 
@@ -22,34 +20,15 @@ export type OpenRefusal =
   | 'transaction-required'
   | 'payout-account-missing'
   | 'payer-account-missing'
-  | 'salt-mismatch'
   | BroadcastRefusal;
 export type Opened = { ok: true; session: MeteredSnapshot } | { ok: false; reason: OpenRefusal };
 
-/** A channel that may open a session. `salt`: null in the sandbox, where none stands. */
+/** A channel that may open a session. */
 export interface FoundChannel {
   ok: true;
   bound: BoundChannel;
-  salt: bigint | null;
   deposit: bigint;
   settled: bigint;
-}
-
-/**
- * Refuses a channel on the chain that was not made for this session. Such a channel is public, and public clients sign nothing by its
- * signer's key while they open. So its salt has to be that of the challenge, which the session's buyer alone was told. A channel that the
- * service has sent itself was claimed for its session before.
- */
-export async function ownershipProblem(
-  ctx: Shard,
-  session: MeteredSnapshot,
-  challenge: Challenge,
-  { bound, salt }: FoundChannel,
-): Promise<'salt-mismatch' | 'channel-mismatch' | null> {
-  if (salt === pushSaltOf(challenge.id)) return null;
-  const owner = await findClaim(ctx, session, bound.channelId);
-  if (owner === null) return 'salt-mismatch';
-  return owner === session.sessionId ? null : 'channel-mismatch';
 }
 
 /**

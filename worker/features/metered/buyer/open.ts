@@ -11,7 +11,7 @@ import { isSigningKey } from '#solana/signed/native-ed25519.ts';
 import { readAccounts, readPayability } from '../channel/look.ts';
 import { programOf } from '../session.ts';
 import { type NotedSession, sessionTermsOf } from '../store.ts';
-import { bindChannel, type FoundChannel, type Opened, type OpenRefusal, ownershipProblem } from './bind-channel.ts';
+import { bindChannel, type FoundChannel, type Opened, type OpenRefusal } from './bind-channel.ts';
 import { broadcastOpening } from './broadcast.ts';
 
 const refuse = (reason: OpenRefusal): Opened => ({ ok: false, reason });
@@ -36,7 +36,7 @@ export async function openSession(
   if (bound !== null) return isOfOpening(session, challenge) ? { ok: true, session } : refuse('already-open');
   if (challenge.expires === undefined || Date.parse(challenge.expires) <= ctx.now) return refuse('payment-expired');
   if (!isSigningKey(base58.decode(action.authorizedSigner))) return refuse('signer-mismatch');
-  const found = livemode ? await openOnChain(ctx, session, challenge, action) : simulate(session, action);
+  const found = livemode ? await openOnChain(ctx, session, action) : simulate(session, action);
   if (!found.ok) return found;
   return bindChannel(ctx, session, found, challenge.id);
 }
@@ -61,7 +61,7 @@ type Found = FoundChannel | { ok: false; reason: OpenRefusal };
 function simulate({ cap }: MeteredSnapshot, { channelId, payer, authorizedSigner, deposit }: OpenAction): Found {
   const locked = BigInt(deposit);
   if (locked > BigInt(cap)) return { ok: false, reason: 'exceeds-cap' };
-  return { ok: true, bound: { channelId, payer: payer ?? null, authorizedSigner }, salt: null, deposit: locked, settled: 0n };
+  return { ok: true, bound: { channelId, payer: payer ?? null, authorizedSigner }, deposit: locked, settled: 0n };
 }
 
 const expectedOf = (session: MeteredTerms, { authorizedSigner }: Pick<OpenAction, 'authorizedSigner'>): ExpectedChannel => ({
@@ -75,13 +75,11 @@ const expectedOf = (session: MeteredTerms, { authorizedSigner }: Pick<OpenAction
 });
 
 /** The channel as it stands on the chain; in mode `pull` it is sent there first. */
-async function openOnChain(ctx: Shard, session: MeteredSnapshot, challenge: Challenge, action: OpenAction): Promise<Found> {
+async function openOnChain(ctx: Shard, session: MeteredSnapshot, action: OpenAction): Promise<Found> {
   const expected = expectedOf(session, action);
   const known = await lookForChannel(ctx, action);
   const standing = known || action.mode === 'push' ? foundIn(action, known, expected) : null;
   if (standing && !standing.ok) return standing;
-  const foreign = standing && (await ownershipProblem(ctx, session, challenge, standing));
-  if (foreign) return { ok: false, reason: foreign };
   const { isPayable, hasPayer } = await readPayability(ctx, session, standing?.bound.payer);
   if (!isPayable) return { ok: false, reason: 'payout-account-missing' };
   // What is left at the end goes back there; without it the program would keep it.
@@ -103,8 +101,8 @@ function foundIn(
 ): Found {
   const verified = verifyChannelAccount(channelId, account, expected);
   if (!verified.ok) return verified;
-  const { payer, salt, deposit, settled } = verified.value;
-  return { ok: true, bound: { channelId, payer, authorizedSigner }, salt, deposit, settled };
+  const { payer, deposit, settled } = verified.value;
+  return { ok: true, bound: { channelId, payer, authorizedSigner }, deposit, settled };
 }
 
 const LOOKS_MS = [250, 250, 400, 600, 900, 1300, 1800, 2500];
