@@ -1,7 +1,10 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
 import { MINUTE } from '#core/time.ts';
+import { newCtx } from '#platform/context.ts';
+import { isStalled, readVitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
 import { newKey } from '../../world/agent.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
@@ -55,6 +58,22 @@ describe('the classes of work on metered sessions', () => {
     await w.sweepAlone('unopenedSessions');
     expect(await countOf('expired', flooded.session.product_id)).toBe(FLOOD);
     expect(await countOf('created', flooded.session.product_id)).toBe(1);
+  });
+
+  it('are vital signs: a late look at a closing channel stalls health, and each late class is named', async () => {
+    const shop = await open();
+    const late = async (status: string) => {
+      await w.env.DB.prepare('UPDATE metered_sessions SET status = ?, next_look_at = ? WHERE id = ?')
+        .bind(status, Date.now() - 20 * MINUTE, shop.session.session_id)
+        .run();
+      const ctx = newCtx(w.env, { requestId: 'req_signs', defer: () => {} });
+      const { waiting } = await readVitalSigns(ctx.db);
+      const isHeldUp = await ctx.db.get<{ held: number }>(sql`SELECT ${isStalled({ now: ctx.now - 10 * MINUTE, wallNow: 0 })} AS held`);
+      return [waitingMs(ctx, waiting).flatMap(({ name, isLate }) => (isLate && name.endsWith('channel') ? [name] : [])), isHeldUp!.held];
+    };
+    expect(await late('open')).toEqual([['open_channel'], 0]);
+    expect(await late('closing')).toEqual([['closing_channel'], 1]);
+    await w.env.DB.prepare("UPDATE metered_sessions SET status = 'open' WHERE id = ?").bind(shop.session.session_id).run();
   });
 
   it('seal it in time by a sweep of their own where its object has lost its alarm', async () => {

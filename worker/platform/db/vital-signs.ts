@@ -26,6 +26,9 @@ export interface WaitingWork {
   /** When the look at a subscription's checkout that is due longest was due, and at any other subscription. */
   subscription_checkout: number | null;
   subscription: number | null;
+  /** When the look was due that is due longest: at a channel whose grace period may be running, and at an open channel. */
+  closing_channel: number | null;
+  open_channel: number | null;
 }
 
 /**
@@ -33,11 +36,14 @@ export interface WaitingWork {
  * which they are late, or a sweep that tells of itself.
  */
 const LATE_AFTER_MS: Partial<Record<keyof WaitingWork, number>> = {
+  // The shortest grace period is 5 minutes: what is not sealed in it is lost.
+  closing_channel: 2 * MINUTE,
   found: 5 * MINUTE,
   sent: 10 * MINUTE,
   collection: 10 * MINUTE,
   settlement: 10 * MINUTE,
   subscription_checkout: 30 * MINUTE,
+  open_channel: 15 * MINUTE,
   outbox: 30 * MINUTE,
   webhook: 30 * MINUTE,
   named: HOUR,
@@ -83,6 +89,9 @@ const candidateDueAt = (origin: string) =>
 const authorizationDueAt = (column: string, is: string) =>
   sql.raw(`(SELECT min(${column}) FROM subscription_authorizations WHERE ${column} IS NOT NULL AND livemode = 1${is})`);
 
+const channelDueAt = (status: string) =>
+  sql.raw(`(SELECT min(next_look_at) FROM metered_sessions WHERE status = '${status}' AND next_look_at IS NOT NULL AND livemode = 1)`);
+
 const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt_at IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM switched_off WHERE subject = 'mail'))`;
 
@@ -99,6 +108,7 @@ export async function readVitalSigns(db: Db): Promise<VitalSigns> {
     ${authorizationDueAt('collect_at', '')} AS collection,
     ${authorizationDueAt('next_look_at', " AND status = 'pending'")} AS subscription_checkout,
     ${authorizationDueAt('next_look_at', " AND status <> 'pending'")} AS subscription,
+    ${channelDueAt('closing')} AS closing_channel, ${channelDueAt('open')} AS open_channel,
     (SELECT created_at FROM events ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
   const served = sql`SELECT d.completed_at - p.block_time AS ms FROM webhook_deliveries d
@@ -148,11 +158,12 @@ export function ofAll(each: VitalSigns[]): VitalSigns {
 
 /**
  * True where something has been due since before these instants, which means that neither a queue nor the sweeps behind it run: a look at money,
- * a period to be collected, an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back does not count as late.
+ * a period to be collected, a channel that is closing, an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back does not count as late.
  */
 export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL => sql`(
   EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND livemode = 1 AND next_check_at < ${now})
   OR EXISTS (SELECT 1 FROM subscription_authorizations WHERE collect_at IS NOT NULL AND livemode = 1 AND collect_at < ${now})
+  OR EXISTS (SELECT 1 FROM metered_sessions WHERE status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1 AND next_look_at < ${now})
   OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND livemode = 1 AND ${eventDueAt} < ${now})
   OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${wallNow}))`;
 
