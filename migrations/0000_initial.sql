@@ -1009,6 +1009,7 @@ CREATE UNIQUE INDEX `settlements_by_message` ON `settlements` (`livemode`,`messa
 CREATE UNIQUE INDEX `settlements_by_signature` ON `settlements` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `settlements_fee_payers` ON `settlements` (`fee_payer`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `settlements_by_payer` ON `settlements` (`payer_wallet`,`livemode`,`created_at`) WHERE status <> 'settled';--> statement-breakpoint
 CREATE INDEX `settlements_paid` ON `settlements` (`merchant_id`,`livemode`,`payer_wallet`) WHERE status = 'settled';--> statement-breakpoint
 CREATE INDEX `settlements_by_intent` ON `settlements` (`setup_intent_id`,`created_at`) WHERE setup_intent_id IS NOT NULL;--> statement-breakpoint

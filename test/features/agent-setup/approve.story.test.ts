@@ -224,8 +224,8 @@ describe('a setup whose time is over', () => {
     await paid.hold('starter');
     await testEnv.DB.prepare(
       `INSERT INTO settlements (payment_id, merchant_id, livemode, purpose, setup_intent_id, message_hash, tx_signature, wire, asset, mint, amount,
-        payer_wallet, recipient_wallet, recipient_ata, nonce, terms, last_valid_block_height, status, next_check_at, created_at)
-        VALUES (?1, ?2, 1, 'activation', ?3, ?1, ?1, '', 'USDC', 'm', '19000000', 'p', 'r', 'a', 'n', '{"plan":"starter"}', 1, 'pending', ?4, 0)`,
+        fee_payer, payer_wallet, recipient_wallet, recipient_ata, nonce, terms, last_valid_block_height, status, next_check_at, created_at)
+        VALUES (?1, ?2, 1, 'activation', ?3, ?1, ?1, '', 'USDC', 'm', '19000000', 'f', 'p', 'r', 'a', 'n', '{"plan":"starter"}', 1, 'pending', ?4, 0)`,
     )
       .bind(crypto.randomUUID(), paying.created.account_id, paying.id, Date.now() + 3_600_000)
       .run();

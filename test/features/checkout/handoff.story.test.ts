@@ -211,7 +211,7 @@ describe('a hand-off', () => {
   });
 
   it.each([
-    ['customer_ref', 'with space'],
+    ['customer_ref', ' outer space'],
     ['customer_ref', ''],
     ['email', 'nobody'],
     ['success_url', 'http://shop.example.com'],

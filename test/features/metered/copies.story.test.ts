@@ -36,6 +36,9 @@ describe('a copy that a constraint refuses', () => {
   it('is parked once with an alarm, and the events of its batch are stored', async () => {
     const [kept, refused] = [await MeteredShop.open(w), await MeteredShop.open(w)];
     await tellDatabase(w, kept.session.session_id);
+    await testEnv.DB.prepare("UPDATE metered_sessions SET channel_id = NULL, status = 'created' WHERE id = ?")
+      .bind(refused.session.session_id)
+      .run();
     await testEnv.DB.prepare('UPDATE metered_sessions SET channel_id = ? WHERE id = ?')
       .bind(refused.buyer.channelId, kept.session.session_id)
       .run();

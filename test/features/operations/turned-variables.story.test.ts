@@ -59,6 +59,8 @@ const otherValue = (name: VariableName, schema: (typeof variables)[number][1]['s
     (value) => value !== w.env[name] && schema.safeParse(value).success,
   );
 
+const SWEPT = ['cardPlans', 'closingChannels', 'standingChannels', 'collections', 'subscriptions', 'feePayer'];
+
 describe('while rows of every kind are open', () => {
   let shop: LiveShop;
   let before: Awaited<ReturnType<typeof openRows>>;
@@ -81,7 +83,10 @@ describe('while rows of every kind are open', () => {
   afterAll(endSkips);
 
   const troubles = async (env: Env) =>
-    (await findTrouble(newCtx(env, { requestId: 'req_trouble', defer: () => {} }))).map(({ name }) => name);
+    (await findTrouble(newCtx(env, { requestId: 'req_trouble', defer: () => {} })))
+      .map(({ name }) => name)
+      // Work that waits for a missing key is late, because the test made it due in 1970.
+      .filter((name) => !name.startsWith('late_'));
   const check = async (env: Env, expected: string[]) => {
     if (checkedConfig(env).config === null) {
       const { status, body } = await w.call('GET', '/v1/access/rails', { env });
@@ -92,7 +97,7 @@ describe('while rows of every kind are open', () => {
       w.env.DB.prepare('UPDATE metered_sessions SET next_look_at = 0 WHERE next_look_at IS NOT NULL'),
       w.env.DB.prepare('UPDATE subscription_authorizations SET next_look_at = 0 WHERE next_look_at IS NOT NULL'),
     ]);
-    for (const sweep of ['cardPlans', 'meteredSessions', 'subscriptions', 'feePayer']) await w.sweepAlone(sweep, env);
+    for (const sweep of SWEPT) await w.sweepAlone(sweep, env);
     expect(await openRows()).toEqual(before);
     expect((await troubles(env)).sort()).toEqual(expected.toSorted());
   };

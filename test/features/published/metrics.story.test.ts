@@ -108,8 +108,8 @@ describe('what an operator sees', () => {
     expect(body.checks.database).toBe('ok');
     // As a database of 7.1 GB answers.
     const prepare = (sql: string) => ({
-      bind: () => ({ run: async () => ({ results: [{ n: 0 }], meta: { size_after: 7.1e9 } }) }),
-      run: async () => ({ results: [{ n: 0 }], meta: { size_after: 7.1e9 } }),
+      bind: () => ({ run: async () => ({ results: [{ n: 0, named: '[]' }], meta: { size_after: 7.1e9 } }) }),
+      run: async () => ({ results: [{ n: 0, named: '[]' }], meta: { size_after: 7.1e9 } }),
       sql,
     });
     const full = await w.call('GET', '/health', { env: { ...w.env, DB: { prepare } as unknown as D1Database } });

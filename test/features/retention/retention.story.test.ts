@@ -213,7 +213,8 @@ describe('a setup that nobody paid for', () => {
       .run();
     const { env, readings } = withRowCount(w.env);
     const now = (await setup.row()).expires_at + 7 * DAY;
-    expect((await sweepEndedSetups(newCtx(env, { requestId: 'req_story', now, defer: () => {} }))).isFinished).toBe(true);
+    const sweep = () => sweepEndedSetups(newCtx(env, { requestId: 'req_story', now, defer: () => {} }));
+    for (let round = 0; !(await sweep()).isFinished; round++) expect(round).toBeLessThan(3);
     expect(await left(setup)).toEqual(Array(10).fill(0));
     const steps = readings.filter(({ sql }) => /delete from "?events/i.test(sql));
     expect(steps).toHaveLength(5);

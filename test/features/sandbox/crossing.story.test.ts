@@ -60,6 +60,7 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   communityCodes: 'none',
   setups: 'none',
   plans: 'none',
+  cardPlans: 'none',
   duePlans: 'none',
   domains: 'none',
   erasures: 'none',

@@ -135,8 +135,8 @@ describe('a session of the sandbox', () => {
   it('fails, and is erased like any other, where something that is due is never done', async () => {
     const { session_id: id } = await runScenario(w, ada, 'payment_failed');
     await w.env.DB.prepare(
-      `INSERT INTO entitlements (id, merchant_id, livemode, product_id, customer_ref, status, used_units, paid_through, version, updated_at)
-        SELECT 'nobody', merchant_id, 0, product_id, id || ':buyer', 'active', 0, created_at, 1, 0 FROM sandbox_sessions WHERE id = ?`,
+      `INSERT INTO entitlements (id, merchant_id, livemode, product_id, customer_ref, status, used_units, unlimited, paid_through, version, updated_at)
+        SELECT 'nobody', merchant_id, 0, product_id, id || ':buyer', 'active', 0, 0, created_at, 1, 0 FROM sandbox_sessions WHERE id = ?`,
     )
       .bind(id)
       .run();

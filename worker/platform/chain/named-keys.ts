@@ -11,8 +11,7 @@ export interface NamedKey {
   address: string;
 }
 
-/** Payments under way are read up to here: there are a few at a time, and nearly all name the same key. */
-const UNDER_WAY_MAX = 1000;
+const UNDER_WAY = "status <> 'settled' AND next_check_at IS NOT NULL";
 
 /** Each address once, by one read of an index for each, however many rows name it. */
 const walk = (name: string, table: string, column: string, isOpen: string): string => `${name}(address) AS (
@@ -26,12 +25,13 @@ const walk = (name: string, table: string, column: string, isOpen: string): stri
  */
 export const NAMED_KEYS = `WITH RECURSIVE
 ${walk('pullers', 'subscription_authorizations', 'puller', 'ended_at IS NULL')},
-${walk('operators', 'metered_sessions', 'operator', 'next_look_at IS NOT NULL')}
+${walk('operators', 'metered_sessions', 'operator', 'next_look_at IS NOT NULL')},
+${walk('payers', 'settlements', 'fee_payer', UNDER_WAY)}
 SELECT 'SUBSCRIPTION_KEYS' AS variable, address FROM pullers WHERE address IS NOT NULL
 UNION SELECT 'CHANNEL_KEYS', address FROM operators WHERE address IS NOT NULL
-UNION SELECT CASE purpose WHEN 'metered' THEN 'CHANNEL_KEYS' WHEN 'subscription' THEN 'SUBSCRIPTION_KEYS' ELSE 'FEE_PAYER_KEYS' END, fee_payer
-FROM (SELECT purpose, fee_payer FROM settlements
-  WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1 LIMIT ${UNDER_WAY_MAX})
+UNION SELECT CASE (SELECT purpose FROM settlements WHERE ${UNDER_WAY} AND livemode = 1 AND fee_payer = payers.address LIMIT 1)
+  WHEN 'metered' THEN 'CHANNEL_KEYS' WHEN 'subscription' THEN 'SUBSCRIPTION_KEYS' ELSE 'FEE_PAYER_KEYS' END, address
+FROM payers WHERE address IS NOT NULL
 ORDER BY variable, address`;
 
 /** The keys of a ring by their addresses; none where the variable is not set. */
