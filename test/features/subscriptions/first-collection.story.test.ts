@@ -2,7 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SECOND } from '#core/time.ts';
 import { expirePayment } from '#features/payments/watch/expire.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
-import { collectingWorld, PRICE, passDays, run, SubscriptionLife, SubscriptionSeller, shardOf } from '../../world/subscription-life.ts';
+import {
+  collectingWorld,
+  PRICE,
+  passDays,
+  run,
+  SUBSCRIPTION_SWEEPS,
+  SubscriptionLife,
+  SubscriptionSeller,
+  shardOf,
+} from '../../world/subscription-life.ts';
 
 describe('the first period of a subscription', () => {
   const w = collectingWorld();
@@ -99,7 +108,7 @@ describe('a first period that is found after its checkout has failed', () => {
     expect(await life.collectFirst()).toMatchObject({ kind: 'sent' });
     await expirePayment(shardOf(w.env), life.paymentId, 'session_expired');
     await skipTime(w.chain, 20);
-    await w.sweepAlone('subscriptions');
+    for (const sweep of SUBSCRIPTION_SWEEPS) await w.sweepAlone(sweep);
     expect(await life.read()).toMatchObject({ status: 'expired', endedAt: expect.any(Number) });
   }
 
