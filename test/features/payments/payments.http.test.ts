@@ -54,9 +54,9 @@ describe('payments', () => {
 
   it.each([
     ['customer_ref', ''],
-    ['customer_ref', 'with space'],
+    ['customer_ref', 'outer space '],
     ['customer_ref', 'x'.repeat(181)],
-    ['customer_ref', 'ü'],
+    ['customer_ref', '\u0085'],
     ['email', 'nobody'],
     ['asset', 'BTC'],
     ['asset', 'SOL'],

@@ -214,7 +214,7 @@ describe('when what we depend on is away', () => {
   const cut = () => withFaults(w.env, { before: () => true }).env;
 
   it.each(['/health', '/v1/health'])('reports it at %s: degraded without the chain, 503 without the database', async (path) => {
-    const absent = { price_source: 'ok', processor: 'ok', mail: 'not_configured', configuration: 'ok', fee_payer: 'ok' };
+    const absent = { price_source: 'ok', processor: 'ok', mail: 'not_configured', configuration: 'ok', fee_payer: 'ok', keys: 'ok' };
     const well = await w.call('GET', path);
     expect([well.status, well.body]).toMatchObject([
       200,
@@ -224,7 +224,7 @@ describe('when what we depend on is away', () => {
     expect([sick.status, sick.body.status, sick.body.checks]).toEqual([
       503,
       'degraded',
-      { ...absent, database: 'failing', queue: 'failing', rpc: 'ok', fee_payer: 'not_configured' },
+      { ...absent, database: 'failing', queue: 'failing', rpc: 'ok', fee_payer: 'not_configured', keys: 'not_configured' },
     ]);
     const dark = new World();
     await dark.chain.fault({ kind: 'http_503', times: 10 });

@@ -86,7 +86,7 @@ describe('webhook endpoints', () => {
     const { secret: _, ...before } = body;
     const patch = { url: 'https://other.example.com/', event_types: ['receipt.created'], product_ids: [NOWHERE], signed_payload: 'body' };
     const changed = await on(ada, 'PATCH', before.endpoint_id, patch);
-    expect(changed.body).toEqual({ ...before, ...patch, updated_at: changed.body.updated_at });
+    expect(changed.body).toEqual({ ...before, ...patch, changed_by: before.created_by, updated_at: changed.body.updated_at });
     expect((await on(ada, 'PATCH', before.endpoint_id, {})).body).toEqual(changed.body);
   });
 

@@ -8,7 +8,7 @@ import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { merchantErrors, merchantRoute, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
 import { answerLeased, IdempotencyHeader, idempotencyErrors, requireIdempotencyKey, sendStored } from '#platform/http/idempotency-key.ts';
-import { type AppEnv, jsonBody, ModeQuery, ok, type RouteContext, router, Timestamp } from '#platform/http/openapi.ts';
+import { type AppEnv, jsonBody, ModeQuery, ok, protocolBodyErrors, type RouteContext, router, Timestamp } from '#platform/http/openapi.ts';
 import { countCall, publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { confirmCancel, prepareCancel } from './cancel.ts';
@@ -46,7 +46,7 @@ const stop = createRoute({
     'stays on the chain until the buyer cancels: the buyer is told how, where an address is known. Repeated, it changes nothing.',
   ...personRoute,
   request: { params, query: z.object(ModeQuery) },
-  responses: { ...ok(AuthorizationBody), ...merchantErrors('not_found', 'state_conflict') },
+  responses: { ...ok(AuthorizationBody), ...merchantErrors(...protocolBodyErrors, 'not_found', 'state_conflict') },
 });
 
 const CancelIntentRequest = z
