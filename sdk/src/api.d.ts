@@ -3569,7 +3569,7 @@ export interface components {
       deliveries_url: string;
       /** @description Where the buyer’s client pays for a delivery with a voucher. */
       commits_url: string;
-      /** @description In the answer that creates the session: the value of `WWW-Authenticate`, what it asks for, and the salt of a channel that the buyer opens in mode `push`. */
+      /** @description In the answer that creates the session: the value of `WWW-Authenticate` and what it asks for. */
       challenge?: {
         /** @description The value of `WWW-Authenticate` that asks for the opening of the channel. */
         header: string;
@@ -3577,8 +3577,6 @@ export interface components {
         request: {
           [key: string]: unknown;
         };
-        /** @description Salt of a channel that the buyer opens in mode `push`: it binds the channel to this challenge. */
-        push_salt: string;
       };
       /** @description The most that a buyer may lock up in the channel. */
       cap: components['schemas']['Money'];

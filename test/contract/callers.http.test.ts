@@ -94,6 +94,8 @@ function expectedOf(target: Target, caller: Caller, isAddressed: boolean): Verdi
     if (isLiveAlone(target)) return [409, 'setup_not_ready'];
     if (isKey(caller) && nameOf(target) === 'PATCH /v1/account/me') return [403, 'invalid_authorization', 'mode'];
   }
+  // An identity session stands in the body alone, where an unknown one is a fault of the field.
+  if (isForeign(caller) && isAddressed && nameOf(target) === 'POST /v1/testing/identity') return [422, 'validation_error'];
   return isForeign(caller) && isAddressed ? NOT_FOUND : 'let in';
 }
 
@@ -129,6 +131,7 @@ describe('every route of the document, to every kind of caller', () => {
     const gone = await w.call('POST', '/v1/keys', { key: owner.merchant.token, body: { name: 'gone' } });
     revoked = gone.body.raw_key;
     expect((await w.call('DELETE', `/v1/keys/${gone.body.key.id}`, { key: owner.merchant.token })).status).toBe(204);
+    await w.env.DB.prepare('UPDATE accounts SET email_verified = 1').run();
     const ctx = newCtx(w.env, { requestId: 'req_callers', defer: () => {} });
     await operateAccount(ctx, { account: suspended.userId, action: 'suspend' });
     expect((await w.call('DELETE', '/v1/account/account', { key: deleted.token })).status).toBe(200);

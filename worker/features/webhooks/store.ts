@@ -52,15 +52,19 @@ export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<End
     .from(webhookEndpoints)
     .where(and(eq(webhookEndpoints.merchantId, merchantId), eq(webhookEndpoints.status, 'enabled')));
 
-/** Endpoints of an account, in both modes, that a key created, or gave their present URL or secret. */
-export const listMadeBy = (db: Db, merchantId: AccountId, keyId: KeyId): Promise<Endpoint[]> =>
+/** Endpoints that a key created, or gave their present URL or secret: a key makes them in its own mode alone. */
+export const listMadeBy = (
+  db: Db,
+  { merchantId, livemode, id }: { merchantId: AccountId; livemode: boolean; id: KeyId },
+): Promise<Endpoint[]> =>
   db
     .select()
     .from(webhookEndpoints)
     .where(
       and(
         eq(webhookEndpoints.merchantId, merchantId),
-        sql`${keyId} IN (${webhookEndpoints.createdBy} ->> '$.id', ${webhookEndpoints.changedBy} ->> '$.id')`,
+        eq(webhookEndpoints.livemode, livemode),
+        sql`${id} IN (${webhookEndpoints.createdBy} ->> '$.id', ${webhookEndpoints.changedBy} ->> '$.id')`,
       ),
     )
     .orderBy(desc(webhookEndpoints.createdAt));

@@ -11,13 +11,14 @@ import { listMadeBy, updateEndpoint } from '../store.ts';
 /** Endpoints and hooks that a key created, or gave their present URL or secret. 404 for a key of another account, or of the other mode. */
 export async function listEndpointsOfKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<Endpoint[]> {
   const key = (await findKey(ctx.db, actor.accountId, keyId)) ?? raise('not_found');
-  if (actor.via === 'key' && key.livemode !== actor.livemode) raise('not_found');
-  return listMadeBy(ctx.db, actor.accountId, keyId);
+  if (key.livemode !== actor.livemode) raise('not_found');
+  return listMadeBy(ctx.db, key);
 }
 
 /** Disables what a key made and ends what waits for it. Repeated, it changes nothing. */
-export const disableEndpointsOfKey = (ctx: Scope, actor: Actor, keyId: KeyId): Promise<null> =>
-  transact(ctx, { reload: () => listMadeBy(ctx.db, actor.accountId, keyId) }, (endpoints) => {
+export async function disableEndpointsOfKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<null> {
+  const key = (await findKey(ctx.db, actor.accountId, keyId)) ?? raise('not_found');
+  return transact(ctx, { reload: () => listMadeBy(ctx.db, key) }, (endpoints) => {
     const enabled = endpoints.filter(({ status }) => status === 'enabled');
     const writes = enabled.flatMap((endpoint) => [
       ...updateEndpoint(ctx, endpoint, { status: ENDPOINT.next(endpoint.status, 'disable'), disabledReason: 'key_revoked' }),
@@ -25,3 +26,4 @@ export const disableEndpointsOfKey = (ctx: Scope, actor: Actor, keyId: KeyId): P
     ]);
     return { events: [], writes, result: null };
   });
+}
