@@ -64,7 +64,9 @@ export function exampleOf(given: Schema, belongings: Belongings, name = ''): unk
   if (name === 'transaction') return 'AAAA';
   if (schema.type === 'object' && schema.properties) {
     const { properties, required = [], example = {} } = schema;
-    const names = new Set([...required, ...Object.keys(example as object), ...WANTED.filter((one) => one in properties)]);
+    // An announcement names an amount or units, never both.
+    const wanted = WANTED.filter((one) => one in properties && !(one === 'units' && 'amount' in (example as object)));
+    const names = new Set([...required, ...Object.keys(example as object), ...wanted]);
     const shown = (one: string) =>
       properties[one]!.properties || properties[one]!.$ref ? undefined : (example as Record<string, unknown>)[one];
     const value = (one: string) => (belongings[one] === undefined ? shown(one) : undefined) ?? exampleOf(properties[one]!, belongings, one);

@@ -97,6 +97,11 @@ async function makeAuthorization(w: World, { merchant }: Tenant, name: string): 
   const buyer = await SubscriptionBuyer.connect(await SubscriptionShop.openPublished(w, {}, merchant));
   await buyer.signAll();
   const made = { authorization_id: [buyer.bill.subscription.authorization_id], wallet_address: [buyer.wallet.address] };
+  // A subscription is stopped once its first period is paid.
+  if (name.endsWith('/stop'))
+    await w.env.DB.prepare("UPDATE subscription_authorizations SET status = 'active', started_at = 1, version = version + 1 WHERE id = ?")
+      .bind(made.authorization_id[0])
+      .run();
   if (!name.endsWith('/cancel-confirm')) return made;
   const subscriber = await buyer.onChain();
   return { ...made, tx_signature: [await subscriber.send(cancelInstruction(subscriber.route))] };
@@ -110,6 +115,7 @@ async function makeMetered(w: World, { merchant }: Tenant): Promise<Made> {
   const voucher = shop.buyer.voucher(20n, { expiresAt: 0 });
   return {
     session_id: [shop.session.session_id],
+    amount: ['0.001'],
     sessionId: [shop.buyer.channelId],
     deliveryId: [body.deliveryId],
     product_id: [product_id],
