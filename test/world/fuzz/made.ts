@@ -108,14 +108,15 @@ async function makeAuthorization(w: World, { merchant }: Tenant, name: string): 
 }
 
 /** An open metered session of the sandbox, and a voucher that pays for a delivery of it. */
-async function makeMetered(w: World, { merchant }: Tenant): Promise<Made> {
+async function makeMetered(w: World, { merchant }: Tenant, name: string): Promise<Made> {
   const { product_id } = await sellToAgents(w, merchant, { price: { asset: 'USDC', amount: '1' } });
   const shop = await MeteredShop.open(w, { merchant });
   const { body } = await shop.announce('40');
   const voucher = shop.buyer.voucher(20n, { expiresAt: 0 });
   return {
     session_id: [shop.session.session_id],
-    amount: ['0.001'],
+    // The merchant says it in USDC, the buyer's client in base units.
+    ...(name.endsWith('/{session_id}/deliveries') && { amount: ['0.001'] }),
     sessionId: [shop.buyer.channelId],
     deliveryId: [body.deliveryId],
     product_id: [product_id],
