@@ -1,7 +1,7 @@
 /**
  * Lays out what the Worker serves as files: the two API references, copied from their packages, so that the pages need no
- * foreign host, the scripts of the hosted pages, and the fonts of receipts. Runs before dev, test and build; the directory is not committed.
- * `--demo-wallet` adds the wallet of local development, which a build that is deployed never gets.
+ * foreign host, the scripts of the hosted pages, and the fonts of receipts. Runs after `npm ci` and before dev, test and build; nothing it
+ * writes is committed. `dist/assets` is what a deployment uploads. `dist/dev-assets` holds the same and the demo wallet of local development.
  * @module
  */
 
@@ -9,11 +9,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DOCS_ASSETS } from '../worker/published/docs-assets.ts';
+import { ASSETS_DIR, DEV_ASSETS_DIR, ROOT } from './directories.ts';
 import { writeFonts } from './fonts.ts';
 import { writePages } from './pages.ts';
-
-const ROOT = join(import.meta.dirname, '..');
-const OUT_DIR = join(ROOT, 'dist/assets');
 
 // What a content security policy would otherwise need inline: one script for both pages, their settings in the page itself.
 const START = `'use strict';
@@ -47,24 +45,29 @@ function withoutLogo(text: string): string {
 const written = new Set<string>();
 
 /** A file that is as it should be is left alone: a running server watches them all. */
-function write(path: string, content: string | Uint8Array): void {
-  const target = join(OUT_DIR, path);
-  if (keep(path) && readFileSync(target).equals(Buffer.from(content as Uint8Array))) return;
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, content);
+function write(path: string, content: string | Uint8Array, { isForDeployment = true } = {}): void {
+  for (const directory of isForDeployment ? [ASSETS_DIR, DEV_ASSETS_DIR] : [DEV_ASSETS_DIR]) {
+    const target = join(directory, path);
+    written.add(target);
+    if (existsSync(target) && readFileSync(target).equals(Buffer.from(content as Uint8Array))) continue;
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, content);
+  }
 }
 
-/** Whether a file was laid out before; if so, it stays. */
+/** True if both directories hold the file, which then stays. */
 function keep(path: string): boolean {
-  written.add(join(OUT_DIR, path));
-  return existsSync(join(OUT_DIR, path));
+  const targets = [ASSETS_DIR, DEV_ASSETS_DIR].map((directory) => join(directory, path));
+  for (const target of targets) written.add(target);
+  return targets.every((target) => existsSync(target));
 }
 
 function removeOthers(): void {
-  for (const entry of readdirSync(OUT_DIR, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isFile() && !written.has(path)) rmSync(path, { force: true });
-  }
+  for (const directory of [ASSETS_DIR, DEV_ASSETS_DIR])
+    for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (entry.isFile() && !written.has(path)) rmSync(path, { force: true });
+    }
 }
 
 /** Writes an asset under the name the Worker's pages use, and only if it is the content that name stands for. */
@@ -81,7 +84,7 @@ const redoc = readBundle('redoc', 'bundles/redoc.standalone.js', withoutLogo);
 writeAsset(DOCS_ASSETS.scalar, `scalar-${scalar.version}`, scalar.text);
 writeAsset(DOCS_ASSETS.redoc, `redoc-${redoc.version}`, redoc.text);
 writeAsset(DOCS_ASSETS.start, 'start', START);
-await writePages(write, { withDemoWallet: process.argv.includes('--demo-wallet') });
+await writePages(write);
 await writeFonts(write, keep);
 write('_headers', HEADERS);
 removeOthers();

@@ -9,7 +9,8 @@ import { parseArgs, parseEnv } from 'node:util';
 import { unstable_readConfig as readWrangler } from 'wrangler';
 import { type Finding, readConfig } from '../worker/platform/config.ts';
 import { configTable } from '../worker/platform/config-table.ts';
-import { VARIABLES } from '../worker/platform/variables.ts';
+import { VARIABLES, type VariableName } from '../worker/platform/variables.ts';
+import { METERED_NEEDS, SUBSCRIPTION_NEEDS, X402_NEEDS } from '../worker/rules/rails.ts';
 import { NETWORKS, type NetworkName } from '../worker/solana/assets.ts';
 import { Node } from '../worker/solana/node.ts';
 import { Refusal } from './options.ts';
@@ -17,6 +18,34 @@ import { Refusal } from './options.ts';
 const USAGE = `npm run check-config -- [--vars <file of NAME='value' lines>] [--env <environment of wrangler.toml>] [--offline]
        npm run check-config -- --table   prints the table of all variables, as the README has it`;
 const PATIENCE_MS = 8_000;
+
+/** What a deployment can do, and the variables that each needs. */
+const ABILITIES: Record<string, readonly (VariableName | 'RPC_URL')[]> = {
+  checkout: ['SERVICE_REFERENCE'],
+  'pay per request (x402)': X402_NEEDS,
+  'metered sessions (MPP)': METERED_NEEDS,
+  subscriptions: SUBSCRIPTION_NEEDS,
+  'prices in the other asset': ['PRICE_URL'],
+  emails: ['MAIL_PROVIDER', 'MAIL_FROM'],
+  'plans paid in USDC': ['TREASURY_WALLET'],
+  'plans paid by card': ['PROCESSOR_API_KEY', 'PROCESSOR_WEBHOOK_SECRETS'],
+  'sign-in with Google': ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'],
+  'sign-in with GitHub': ['GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET'],
+  'Telegram groups': ['TELEGRAM_BOT_USERNAME', 'TELEGRAM_CONNECTOR_SECRETS', 'TELEGRAM_BOT_TOKEN'],
+  'Discord servers': ['DISCORD_CLIENT_ID', 'DISCORD_CONNECTOR_SECRETS', 'DISCORD_BOT_TOKEN'],
+  'operator commands': ['OPERATOR_SECRET'],
+  'operator alarms': ['ALARM_URL'],
+  'name and terms on pages': ['OPERATOR_NAME', 'TERMS_URL'],
+};
+
+/** Two lists: what works with this configuration, and what does not, with the variables that are missing. */
+function describeAbilities(environment: Record<string, unknown>): string {
+  const missing = (names: readonly string[]) => names.filter((name) => !environment[name]);
+  const works = Object.keys(ABILITIES).filter((ability) => missing(ABILITIES[ability]!).length === 0);
+  const lacks = Object.entries(ABILITIES).filter(([ability]) => !works.includes(ability));
+  const lines = lacks.map(([ability, names]) => `  ${ability}: set ${missing(names).join(', ')}`);
+  return [`Works: ${works.join(', ') || 'nothing'}.`, ...(lines.length > 0 ? ['Does not work yet:', ...lines] : [])].join('\n');
+}
 
 type Problem = Omit<Finding, 'name'> & { name: string };
 
@@ -36,7 +65,15 @@ function readFlags(args: string[]) {
 
 function readEnvironment({ vars, env }: { vars?: string; env?: string }): Record<string, unknown> {
   const wrangler = readWrangler({ config: 'wrangler.toml', ...(env === undefined ? {} : { env }) }, { hideWarnings: true });
-  return { ...wrangler.vars, ...(vars === undefined ? {} : parseEnv(readFileSync(vars, 'utf8'))) };
+  return { ...wrangler.vars, ...(vars === undefined ? {} : parseEnv(readVars(vars))) };
+}
+
+function readVars(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new Refusal(`${path} cannot be read. --vars takes a file of NAME='value' lines.`);
+  }
 }
 
 /** A misspelt name is a variable that is missing, told by what is there instead. */
@@ -55,7 +92,9 @@ async function askNodes({ NETWORK, RPC_URLS, RPC_URL }: Record<string, unknown>)
     urls.map(async (url, index): Promise<Problem[]> => {
       const node = new Node(url.trim(), network.genesisHash, () => PATIENCE_MS);
       const answer = await node.call([], PATIENCE_MS);
-      return 'kind' in answer ? [{ name, problem: `node ${index + 1}: ${answer.reason}`, isFatal: node.isForeign }] : [];
+      return 'kind' in answer
+        ? [{ name, problem: `node ${index + 1} cannot be reached or refuses: ${answer.reason}`, isFatal: node.isForeign }]
+        : [];
     }),
   );
   return answers.flat();
@@ -69,10 +108,13 @@ async function main(): Promise<void> {
   const nodes = flags.offline ? [] : await askNodes(environment);
   const problems: Problem[] = [...findings, ...nodes, ...unknownNames(environment)];
   for (const { name, problem, isFatal } of problems) console.log(`${isFatal ? 'wrong' : 'weak '}  ${name} ${problem}`);
-  if (problems.length === 0) return console.log(`The configuration is sound: ${Object.keys(VARIABLES).length} variables looked at.`);
   const isRefused = problems.some(({ isFatal }) => isFatal);
+  if (!isRefused) console.log(describeAbilities(environment));
+  if (problems.length === 0) return console.log(`The configuration is sound: ${Object.keys(VARIABLES).length} variables checked.`);
   console.log(
-    isRefused ? '\nA worker like this answers 503 misconfigured.' : '\nA worker like this runs; what is weak, or what needs it, does not.',
+    isRefused
+      ? '\nWith this configuration every call is answered 503 misconfigured. Correct what is marked wrong.'
+      : '\nThe service runs with this configuration. What is marked weak limits only what needs it.',
   );
   process.exitCode = 1;
 }

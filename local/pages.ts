@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -39,23 +39,17 @@ async function bundle(entry: Entry): Promise<{ path: string; text: string }> {
 }
 
 /**
- * Lays the scripts out and tells the worker their names. The demo wallet's is named always and laid out only where asked for:
- * what is deployed does not contain it.
+ * Writes the scripts, and their names for the Worker. The demo wallet's name is always written; the script is in no deployment.
  */
-export async function writePages(
-  write: (path: string, text: string) => void,
-  { withDemoWallet }: { withDemoWallet: boolean },
-): Promise<void> {
+export async function writePages(write: (path: string, text: string, options?: { isForDeployment: boolean }) => void): Promise<void> {
   const entries = Object.keys(ENTRIES) as Entry[];
   const bundles = await Promise.all(entries.map(bundle));
-  for (const [index, entry] of entries.entries()) {
-    if (entry !== 'demoWallet' || withDemoWallet) write(bundles[index]!.path, bundles[index]!.text);
-  }
+  for (const [index, { path, text }] of bundles.entries()) write(path, text, { isForDeployment: entries[index] !== 'demoWallet' });
   const served = bundles.filter((_, index) => entries[index] !== 'demoWallet');
   const bytes = served.reduce((sum, { text }) => sum + gzipSync(text, { level: 9 }).length, 0);
   console.log(`pages: ${(bytes / 1024).toFixed(1)} KiB gzip of at most ${GZIP_MAX_KIB}`);
   if (bytes > GZIP_MAX_KIB * 1024) throw new Error('The scripts of the hosted pages are over their budget.');
   const names = entries.map((entry, index) => `  ${entry}: '${bundles[index]!.path}',\n`).join('');
-  const source = readFileSync(NAMES_FILE, 'utf8').replace(/(PAGE_ASSETS = \{\n)[\s\S]*?(\} as const)/, `$1${names}$2`);
-  if (source !== readFileSync(NAMES_FILE, 'utf8')) writeFileSync(NAMES_FILE, source);
+  const source = `/** Written by local/pages.ts: paths of the hosted pages' scripts, named by their content. */\nexport const PAGE_ASSETS = {\n${names}} as const;\n`;
+  if (!existsSync(NAMES_FILE) || readFileSync(NAMES_FILE, 'utf8') !== source) writeFileSync(NAMES_FILE, source);
 }

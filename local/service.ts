@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { callChain } from './chain/client.ts';
 import { startChainServer } from './chain/server.ts';
+import { DEV_ASSETS_DIR } from './directories.ts';
 import { keepWorker } from './kept-worker.ts';
 import { clientOf } from './outside/identity.ts';
 import { startOutside } from './outside/outside.ts';
@@ -100,7 +101,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   const address = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'];
   const config = options.configPath === undefined ? [] : ['--config', options.configPath];
-  const args = ['--local', '--persist-to', persistDir, ...address, '--env-file', envFile, ...config];
+  const assets = ['--assets', DEV_ASSETS_DIR];
+  const args = ['--local', '--persist-to', persistDir, ...address, '--env-file', envFile, ...assets, ...config];
   const { gaveUp } = await keepWorker({ args, baseUrl, stateDir, teardown, onLine: options.onLine, onProblem });
   return { baseUrl, rpcUrl: chain.url, gaveUp };
 }

@@ -3,17 +3,18 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { renderReceipt as Render } from '#papers/render.ts';
 import { bundle, ROOT } from '../bundle.ts';
+import { ASSETS_DIR } from '../directories.ts';
 import { RECEIPT_SAMPLES } from './receipt-samples.ts';
 
 /** `npm run bench:receipts`: what the PDF of a receipt costs and weighs, kind by kind; the files are in dist/receipts to be looked at. */
-const ASSETS = join(import.meta.dirname, '../../dist/assets');
 const OUT_DIR = join(import.meta.dirname, '../../dist/receipts');
 const RUNS = 15;
 
 const kept = new Map<string, Uint8Array>();
 /** As in an isolate that made a receipt before: its fonts are at hand. */
-const loadKept = async (path: string): Promise<Uint8Array> => kept.get(path) ?? kept.set(path, readFileSync(join(ASSETS, path))).get(path)!;
-const loadAnew = async (path: string): Promise<Uint8Array> => new Uint8Array(readFileSync(join(ASSETS, path)));
+const loadKept = async (path: string): Promise<Uint8Array> =>
+  kept.get(path) ?? kept.set(path, readFileSync(join(ASSETS_DIR, path))).get(path)!;
+const loadAnew = async (path: string): Promise<Uint8Array> => new Uint8Array(readFileSync(join(ASSETS_DIR, path)));
 
 /** CPU time of this process in milliseconds, with what the collector of garbage takes. */
 async function cpuOf(work: () => Promise<unknown>): Promise<number> {

@@ -50,6 +50,22 @@ describe('npm run secrets', () => {
   }, 60_000);
 });
 
+describe('npm run check-config', () => {
+  it('names what works and what is missing for the rest', () => {
+    const vault = join(home, 'abilities.env');
+    run('vault.ts', ['--out', vault]);
+    const { stdout } = run('check-config.ts', ['--vars', vault, '--offline']);
+    expect(stdout).toMatch(/^Works: checkout, pay per request \(x402\), metered sessions \(MPP\), subscriptions/m);
+    expect(stdout).toMatch(/^ {2}emails: set MAIL_PROVIDER, MAIL_FROM$/m);
+    expect(stdout).toMatch(/^ {2}plans paid by card: set PROCESSOR_API_KEY, PROCESSOR_WEBHOOK_SECRETS$/m);
+  });
+
+  it('says which file cannot be read, without a stack trace', () => {
+    const { status, stderr } = run('check-config.ts', ['--vars', join(home, 'none.env'), '--offline']);
+    expect([status, stderr.trim()]).toEqual([2, `${join(home, 'none.env')} cannot be read. --vars takes a file of NAME='value' lines.`]);
+  });
+});
+
 describe('npm run deploy:check', () => {
   it('names what is still that of the example, builds and weighs, and is not ready', () => {
     const vault = join(home, 'second.env');

@@ -4,11 +4,10 @@ import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import type { PaperFacts } from '#papers/facts.ts';
 import { renderReceipt } from '#papers/render.ts';
 import type { LoadFont } from '#papers/text/fonts.ts';
-
-const ASSETS = join(import.meta.dirname, '../../../../dist/assets');
+import { ASSETS_DIR } from '../../../../local/directories.ts';
 
 /** Fonts as local/assets.ts laid them out, read anew every time. */
-export const loadFont: LoadFont = async (path) => new Uint8Array(readFileSync(join(ASSETS, path)));
+export const loadFont: LoadFont = async (path) => new Uint8Array(readFileSync(join(ASSETS_DIR, path)));
 
 export interface ReadPdf {
   bytes: Uint8Array;
