@@ -12,7 +12,7 @@ describe('a scenario of what renews itself', () => {
     published = new Map(body.items.map(({ scenario, expected }: { scenario: string; expected: string[] }) => [scenario, expected]));
   });
 
-  it.concurrent.each(RENEWING_NAMES)(
+  it.each(RENEWING_NAMES)(
     '%s completes three times of one seed, with the events it names, in their order, as live ones',
     async (scenario) => {
       const sessions = await Promise.all([1, 2, 3].map(() => runScenario(w, ada, scenario, { seed: 'the same' })));
