@@ -2902,6 +2902,19 @@ export interface components {
       access_until?: string;
       /** @description Where access is given: the chat or guild, and the role. */
       delivery?: components['schemas']['BuyersDelivery'];
+      /** @description Native subscription that a confirmed payment belongs to, as it stands now. Buyer view only. */
+      renewal?: {
+        /**
+         * @description How it stands.
+         * @enum {string}
+         */
+        status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
+        /**
+         * Format: date-time
+         * @description Time of the next charge. Absent where nothing is charged any more.
+         */
+        next_charge_at?: string;
+      };
       /** @description The native subscription that it is paid by. */
       authorization_id?: string;
       /** @description Of what renews itself: what its buyer signs. */
@@ -3039,6 +3052,8 @@ export interface components {
        * @enum {string}
        */
       problem?: 'refused' | 'plan_missing' | 'ending' | 'subscribed' | 'unavailable';
+      /** @description Page where the buyer sees and cancels the subscription there is, where `problem` is `subscribed`. */
+      manage_url?: string;
     };
     Event: {
       /** @description Its id. */

@@ -1,4 +1,5 @@
 import type { KeyPairSigner } from '@solana/kit';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../local/demo/wallet.ts';
 import { LOCALE_NAMES } from '../../worker/core/locales.ts';
@@ -31,6 +32,15 @@ async function sellByPeriod(terms: Record<string, unknown> = {}): Promise<Produc
   return product;
 }
 
+/** From the choice of a wallet to the end, with a wallet that never subscribed before. */
+async function subscribe(page: Page): Promise<void> {
+  await press(page, 'Subscribe with Test wallet');
+  await press(page, 'Continue in Test wallet');
+  await page.getByText('Step 2 of 2').waitFor();
+  await press(page, 'Continue in Test wallet');
+  await seeHeading(page, 'You are subscribed');
+}
+
 describe('the page of what renews itself', () => {
   it('explains each signature before the wallet opens, subscribes, and leads to where the subscription is cancelled', async () => {
     const product = await sellByPeriod();
@@ -61,17 +71,74 @@ describe('the page of what renews itself', () => {
 
     await page.getByRole('link', { name: 'See or cancel the subscription' }).click();
     await seeHeading(page, 'Your subscription');
-    await page.getByText('It is running, and renews by itself.').waitFor();
+    await page.getByText(/^Active\. Renews on /).waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await shoot('74-subscription');
     await press(page, 'Cancel with Test wallet');
     await seeHeading(page, 'End the subscription');
     await press(page, 'Continue in Test wallet');
     await seeHeading(page, 'It is cancelled');
+    // The facts beside it are those after the cancellation, before as after a reload.
+    const facts = async () => (await page.locator('#standing').innerText()).replace(/\s+/g, ' ');
+    const shown = await facts();
+    expect(shown).toMatch(/You have cancelled it\..*Next charge No more Paid until /);
     expect(await violationsOf(page)).toEqual([]);
+    await shoot('75-subscription-cancelled');
     await page.reload();
     await page.getByText('You have cancelled it.').waitFor();
-    await shoot('75-subscription-cancelled');
+    expect(await facts()).toBe(shown);
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('keeps the way to cancel: after a refresh, on the receipt, and in a browser that knows nothing', async () => {
+    const product = await sellByPeriod();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
+    await page.goto(shop.urlOf(product));
+    await subscribe(page);
+    const way = page.getByRole('link', { name: 'See or cancel the subscription' });
+    const href = (await way.getAttribute('href'))!;
+    expect(href).toMatch(/^\/s\/nsa_/);
+    await page.reload();
+    await seeHeading(page, 'You are subscribed');
+    expect(await way.getAttribute('href')).toBe(href);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('73-subscribed-again');
+    const receipt = (await page.getByRole('link', { name: 'Open the receipt' }).getAttribute('href'))!;
+    await page.goto(shop.baseUrl + receipt);
+    expect((await way.getAttribute('href'))!.split('?')[0]).toBe(href);
+    expect(await violationsOf(page)).toEqual([]);
+    expect(offences).toEqual([]);
+    await close();
+    // The same wallet in another browser.
+    const other = await shop.visit('desktop', [{ signer }]);
+    await other.page.goto(shop.urlOf(product));
+    await press(other.page, 'Subscribe with Test wallet');
+    await seeHeading(other.page, 'This wallet is subscribed already');
+    expect(await other.page.getByText('Not paid').count()).toBe(0);
+    expect(await violationsOf(other.page)).toEqual([]);
+    await other.shoot('80-subscribed-already');
+    await other.page.getByRole('link', { name: 'See or cancel the subscription' }).click();
+    await seeHeading(other.page, 'Your subscription');
+    expect(other.offences).toEqual([]);
+    await other.close();
+  });
+
+  it('offers to subscribe anew once what was begun here is cancelled', async () => {
+    const product = await sellByPeriod();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, offences, close } = await shop.visit('desktop', [{ signer }]);
+    await page.goto(shop.urlOf(product));
+    await subscribe(page);
+    await page.getByRole('link', { name: 'See or cancel the subscription' }).click();
+    await press(page, 'Cancel with Test wallet');
+    await press(page, 'Continue in Test wallet');
+    await seeHeading(page, 'It is cancelled');
+    await page.goto(shop.urlOf(product));
+    await page.getByRole('button', { name: 'Subscribe with Test wallet' }).waitFor();
+    await expect.poll(() => page.evaluate(`localStorage.length`)).toBe(0);
+    await seeHeading(page, 'Choose your wallet');
     expect(offences).toEqual([]);
     await close();
   });

@@ -82,7 +82,7 @@ describe('a buyer with the test wallet', () => {
     expect(await statusesOf(product)).toEqual(['CONFIRMED']);
     await page.getByRole('link', { name: 'See or cancel the subscription' }).click();
     await seeHeading(page, 'Your subscription');
-    await page.getByText('It is running, and renews by itself.').waitFor();
+    await page.getByText(/^Active\. Renews on /).waitFor();
     await page.getByText('This is a test.').waitFor();
     await page.getByRole('button', { name: 'Cancel with Test wallet' }).waitFor();
     expect(await page.locator('.subscription').getByRole('button').allInnerTexts()).toHaveLength(1);

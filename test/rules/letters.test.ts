@@ -8,6 +8,7 @@ import { type Frame, type Rendered, renderLetter } from '#letters/render.tsx';
 const AMOUNT = { asset: 'USDC', amount: '1234.5', base_units: '1234500000' } as const;
 const AT = '2026-11-14T22:13:20.000Z';
 const RECEIPT = '0197a3c0-1f2e-7b3a-9c4d-5e6f708192a3';
+const AUTHORIZATION = 'nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5';
 const TOKEN = 'a-token.of.a-letter';
 
 /** Every letter with `text` wherever a person may write. */
@@ -24,13 +25,20 @@ const factsWith = (text: string): LetterFacts => ({
   endpoint_disabled: { url: text },
   payment_unmatched: { amount: AMOUNT, payment_id: text },
   payment_refunded: { amount: AMOUNT, payment_id: text },
-  buyer_receipt: { receipt_id: RECEIPT, product: text, seller: text, amount: AMOUNT, platform: 'Telegram' },
+  buyer_receipt: {
+    receipt_id: RECEIPT,
+    product: text,
+    seller: text,
+    amount: AMOUNT,
+    platform: 'Telegram',
+    authorization_id: AUTHORIZATION,
+  },
   receipt_proof: { receipt_id: RECEIPT, product: text, seller: text, amount: AMOUNT, name: text, message: text },
-  subscription_renews: { authorization_id: 'nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5', product: text, seller: text, amount: AMOUNT, at: AT },
-  subscription_past_due: { slug: 'weather', product: text, seller: text, amount: AMOUNT },
-  subscription_reapprove: { slug: 'weather', product: text, seller: text, amount: AMOUNT },
-  subscription_cancelled: { slug: 'weather', product: text, seller: text, through: AT },
-  subscription_stopped: { authorization_id: 'nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5', product: text, seller: text, through: AT },
+  subscription_renews: { authorization_id: AUTHORIZATION, product: text, seller: text, amount: AMOUNT, at: AT },
+  subscription_past_due: { slug: 'weather', authorization_id: AUTHORIZATION, product: text, seller: text, amount: AMOUNT },
+  subscription_reapprove: { slug: 'weather', authorization_id: AUTHORIZATION, product: text, seller: text, amount: AMOUNT },
+  subscription_cancelled: { slug: 'weather', authorization_id: AUTHORIZATION, product: text, seller: text, through: AT },
+  subscription_stopped: { authorization_id: AUTHORIZATION, product: text, seller: text, through: AT },
   ticket_asked: { ticket_id: text },
   ticket_answered: { ticket_id: text, subject: text, message: text },
   ticket_resolved: { ticket_id: text, subject: text },
@@ -52,6 +60,9 @@ const TAGS = /<\/?([a-z0-9!]+)/gi;
 const tagsOf = (html: string): Set<string> => new Set([...html.matchAll(TAGS)].map(([, tag]) => tag!.toLowerCase()));
 const PLAIN_TAGS = ['!doctype', 'html', 'head', 'meta', 'title', 'body', 'div', 'h1', 'p', 'blockquote', 'a'];
 
+/** Besides their button they lead to where the subscription is cancelled. */
+const WITH_SECOND_LINK: LetterName[] = ['buyer_receipt', 'subscription_past_due', 'subscription_reapprove'];
+
 /** Holds for every letter, whatever strangers wrote into it. */
 function expectSound(name: LetterName, { subject, html, text }: Rendered): void {
   expect([...subject].length, name).toBeLessThanOrEqual(150);
@@ -63,11 +74,12 @@ function expectSound(name: LetterName, { subject, html, text }: Rendered): void 
     name,
   ).toEqual([]);
   expect(html, name).not.toMatch(/<[^>]+\s(?:on\w+|src|background)\s*=/i);
-  // One link, to the service itself, in both forms.
+  // One link, or two, to the service itself, in both forms.
   const links = [...html.matchAll(/<a\s[^>]*href="([^"]*)"/g)].map(([, url]) => url!);
-  expect(links, name).toHaveLength(1);
+  expect(links, name).toHaveLength(WITH_SECOND_LINK.includes(name) ? 2 : 1);
   expect(links[0], name).toMatch(/^https:\/\/svc\.test\/(?:login|dashboard|verify-email#token=|reset-password#token=|r\/|p\/|s\/)/);
-  expect(text, name).toContain(links[0]);
+  for (const link of links) expect(text, name).toContain(link);
+  if (links.length > 1) expect(links[1], name).toBe(`https://svc.test/s/${AUTHORIZATION}`);
   expect(html.length + text.length, name).toBeLessThan(20_000);
 }
 
@@ -80,7 +92,9 @@ describe('a letter', () => {
       expect(`${letter.subject} ${letter.text}`).not.toMatch(/[{}]/);
       const inHtml = letter.html.replace(/<title>.*?<\/title>/, '').replace(/<[^>]*>/g, ' ');
       const seen = inHtml.replaceAll('&amp;', '&').replace(/\s+/g, ' ');
-      for (const line of letter.text.split('\n\n').slice(0, -2)) expect(seen).toContain(line.replace(/^> /, '').replace(/\s+/g, ' '));
+      const lines = letter.text.split('\n\n').slice(0, -1);
+      for (const line of lines.filter((text) => !text.includes(': https://svc.test/')))
+        expect(seen).toContain(line.replace(/^> /, '').replace(/\s+/g, ' '));
       expect(letter.text).toContain('Svc GmbH · svc.test');
       expect(letter.html).toContain(`<html lang="${locale}">`);
     },

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SubscribeFacts } from '../../worker/pages/subscribing/facts.ts';
+import type { Failure } from '../../worker/pages/parts/answer.ts';
+import type { AuthorizationStatus, SubscribeFacts } from '../../worker/pages/subscribing/facts.ts';
 import { holdsTurn, nextSubscribing } from '../../worker/pages/subscribing/machine.ts';
 import {
   FIRST_SUBSCRIBING,
@@ -20,6 +21,9 @@ const progress = (steps: Progress['steps'], changed: Partial<Progress> = {}): Pr
   authorizationId: 'nsa_1',
   steps,
   problem: null,
+  manageUrl: null,
+  renewal: null,
+  accessUntil: null,
   expiresAt: '2026-11-22T20:00:00.000Z',
   ...changed,
 });
@@ -67,9 +71,14 @@ describe('the page on which a buyer subscribes', () => {
 
   it('waits for nothing where the wallet is subscribed already, and says so', () => {
     const { state } = play([...TO_FIRST, ...SIGN_FIRST]);
-    const told = play([{ kind: 'progressed', progress: progress([], { problem: 'subscribed' }) }], state);
-    expect(told.state).toMatchObject({ step: 'choosing', problem: { key: 'sSubscribed' } });
-    expect(told.kinds).not.toContain('look');
+    const subscribed = progress([], { problem: 'subscribed', manageUrl: 'https://svc.test/s/nsa_9' });
+    const told = play([{ kind: 'progressed', progress: subscribed }], state);
+    expect(told.state).toMatchObject({ step: 'already', path: '/s/nsa_9' });
+    expect(told.effects).toEqual([{ kind: 'store', stored: null }]);
+    const failure = { code: 'state_conflict', meta: { reason: 'subscribed', authorization_id: 'nsa_9' } } as unknown as Failure;
+    const refused = play([...TO_FIRST.slice(0, 2), { kind: 'refused', failure }]);
+    expect(refused.state).toMatchObject({ step: 'already', path: '/s/nsa_9' });
+    expect(play([{ kind: 'startAgainPressed' }], refused.state).state).toMatchObject({ step: 'choosing', problem: null });
   });
 
   it('shows its own address to a phone where that is asked for, and goes on showing it', () => {
@@ -100,7 +109,19 @@ describe('the page on which a buyer subscribes', () => {
     expect(collecting.effects.at(-1)).toMatchObject({ kind: 'look', asksChain: true, txSignature: 'a' });
     const done = play([{ kind: 'progressed', progress: progress([], { status: 'CONFIRMED', receiptId: 'r' }) }], collecting.state);
     expect(done.state).toMatchObject({ step: 'done', receiptId: 'r', authorizationId: 'nsa_1' });
-    expect(done.effects).toEqual([{ kind: 'store', stored: null }]);
+    expect(done.effects).toEqual([{ kind: 'store', stored: { paymentId: 'p1', payer: 'buyer' } }]);
+  });
+
+  it('shows a finished subscription again while it runs, and forgets one that does not', () => {
+    const opened = { kind: 'pageOpened', stored: { paymentId: 'p1', payer: 'buyer' } } as const;
+    const renewedAs = (status: AuthorizationStatus) =>
+      play([opened, { kind: 'progressed', progress: progress([], { status: 'CONFIRMED', renewal: { status, nextChargeAt: null } }) }]);
+    for (const status of ['active', 'past_due'] as const)
+      expect(renewedAs(status).state, status).toMatchObject({ step: 'done', authorizationId: 'nsa_1' });
+    for (const status of ['cancel_requested', 'cancelled', 'requires_reapproval', 'expired'] as const) {
+      const { state, effects } = renewedAs(status);
+      expect([state.step, state.paymentId, effects.at(-1)], status).toEqual(['choosing', null, { kind: 'store', stored: null }]);
+    }
   });
 
   it('tells plainly where the first period could not be collected, and forgets what an earlier visit left behind', () => {
@@ -139,7 +160,7 @@ describe('the page on which a buyer subscribes', () => {
       { kind: 'progressed', progress: progress([]) },
       { kind: 'unanswered' },
       { kind: 'startAgainPressed' },
-      { kind: 'cancelled', effectiveAt: null },
+      { kind: 'cancelled', standing: { status: 'cancelled', nextChargeAt: null, paidThrough: null }, effectiveAt: null },
     );
     fc.assert(
       fc.property(fc.array(arbitrary, { maxLength: 40 }), (events) => {

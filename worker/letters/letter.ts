@@ -17,15 +17,22 @@ export interface LetterFacts {
   payment_unmatched: { amount: MoneyResource; payment_id: string };
   payment_refunded: { amount: MoneyResource; payment_id: string };
   /** `platform`: where the buyer gets access, as its people call it. The invitation itself is no fact of a letter. */
-  buyer_receipt: { receipt_id: string; product: string; seller: string; amount: MoneyResource; platform?: string };
+  buyer_receipt: {
+    receipt_id: string;
+    product: string;
+    seller: string;
+    amount: MoneyResource;
+    platform?: string;
+    authorization_id?: string;
+  };
   receipt_proof: { receipt_id: string; product: string; seller: string; amount: MoneyResource; name?: string; message?: string };
   /** To the buyer; `slug` leads to the product's page, `authorization_id` to where the subscription can be ended. */
-  subscription_renews: Omit<SubscriptionFacts, 'slug'> & { authorization_id: string; amount: MoneyResource; at: string };
+  subscription_renews: Omit<SubscriptionFacts, 'slug'> & { amount: MoneyResource; at: string };
   subscription_past_due: SubscriptionFacts & { amount: MoneyResource };
   subscription_reapprove: SubscriptionFacts & { amount: MoneyResource };
   subscription_cancelled: SubscriptionFacts & { through: string };
-  /** Ended by the merchant; `authorization_id` leads to where the buyer ends it on the chain too. */
-  subscription_stopped: Omit<SubscriptionFacts, 'slug'> & { authorization_id: string; through: string };
+  /** Ended by the merchant, not on the chain. */
+  subscription_stopped: Omit<SubscriptionFacts, 'slug'> & { through: string };
   ticket_asked: { ticket_id: string };
   ticket_answered: { ticket_id: string; subject: string; message: string };
   /** Staff are told no subject: it is the merchant's, and is erased with them. */
@@ -39,6 +46,7 @@ export type SecurityChange = 'email' | 'provider_linked' | 'provider_unlinked' |
 
 interface SubscriptionFacts {
   slug: string;
+  authorization_id: string;
   product: string;
   seller: string;
 }
@@ -66,6 +74,8 @@ export interface Words {
   entry?: string[];
   /** What its link is called. */
   button?: string;
+  /** Name of its second link. */
+  also?: string;
 }
 
 /** One letter: to whom, where its link leads, and its words in every language. */
@@ -80,6 +90,8 @@ export interface Letter<F> {
   token?: 'verify' | 'reset';
   /** Below the service's own address. */
   path?(facts: F, token: string): string;
+  /** Path of a second link, which is no button. Null where there is none. */
+  alsoPath?(facts: F): string | null;
   /** ISO 8601: from then on it tells of something to come that has passed, and is not sent. */
   until?(facts: F): string;
   values?(facts: F, locale: Locale): Record<string, string>;

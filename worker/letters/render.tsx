@@ -48,12 +48,17 @@ export function renderLetter<N extends LetterName>(name: N, facts: LetterFacts[N
   const lines = [...greeting, ...words.lines, ...entry].map(fill);
   const quoted = plainLines(letter.quoted?.(facts)?.toWellFormed() ?? '').map((line) => cut(line, QUOTED_MAX));
   const link = letter.path && words.button ? { url: `${frame.baseUrl}${letter.path(facts, frame.token)}`, name: words.button } : null;
+  const alsoPath = letter.alsoPath?.(facts) ?? null;
+  const also = alsoPath !== null && words.also ? { url: `${frame.baseUrl}${alsoPath}`, name: words.also } : null;
   const foot = [frame.operator === null ? null : harmless(frame.operator, VALUE_MAX), new URL(frame.baseUrl).host]
     .filter((part) => part !== null)
     .join(' · ');
-  const text = [...lines, ...quoted.map((line) => `> ${line}`), ...(link ? [`${link.name}: ${link.url}`] : []), `-- \n${foot}`].join(
-    '\n\n',
-  );
+  const text = [
+    ...lines,
+    ...quoted.map((line) => `> ${line}`),
+    ...[link, also].flatMap((one) => (one ? [`${one.name}: ${one.url}`] : [])),
+    `-- \n${foot}`,
+  ].join('\n\n');
   const html = (
     <Layout locale={frame.locale} subject={subject} foot={foot}>
       {lines.map((line) => (
@@ -78,6 +83,13 @@ export function renderLetter<N extends LetterName>(name: N, facts: LetterFacts[N
           </p>
           <p style="margin:0 0 16px;font-size:13px;color:#5b6270;word-break:break-all">{link.url}</p>
         </>
+      )}
+      {also && (
+        <p style="margin:0 0 16px">
+          <a href={also.url} style="color:#1f2430">
+            {also.name}
+          </a>
+        </p>
       )}
     </Layout>
   );

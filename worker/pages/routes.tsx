@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { type IdentitySessionId, isAuthorizationId, type PaymentSessionId, type ReceiptId } from '#core/ids.ts';
 import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
-import { findAuthorization } from '#features/authorizations/store.ts';
+import { findAuthorization, findCollectedBy } from '#features/authorizations/store.ts';
 import { findIdentitySession } from '#features/checkout/buyer-identity/store.ts';
 import { getSessionListing } from '#features/checkout/sessions/session.ts';
 import { getActiveListing, getListing } from '#features/products/product.ts';
@@ -106,7 +106,11 @@ pageRoutes.get('/r/:receipt_id', (c) =>
     if (!UUID.test(receiptId)) throw new ApiError('not_found');
     const ctx = await enterShard(c, ({ db }) => hasReceipt(db, receiptId as ReceiptId));
     const { receipt, isOrphaned } = await getReceiptWithFate(ctx, receiptId as ReceiptId);
-    return sendReceipt(page, receipt, { isOrphaned, sellerDomain: await findVerifiedDomain(ctx.db, receipt.merchantId) });
+    const [sellerDomain, authorizationId] = await Promise.all([
+      findVerifiedDomain(ctx.db, receipt.merchantId),
+      findCollectedBy(ctx.db, receipt.paymentId),
+    ]);
+    return sendReceipt(page, receipt, { isOrphaned, sellerDomain, authorizationId });
   }),
 );
 

@@ -52,6 +52,8 @@ export interface PaperFacts {
   keyId: string;
   /** The public page that proves the receipt: ours, never a merchant's. */
   proofUrl: string;
+  /** Page where the buyer cancels the subscription that was paid for. */
+  subscriptionUrl?: string;
   /** Our name of the document's network; null for one we do not know. */
   network: 'mainnet' | 'devnet' | null;
   /** The chain no longer knows the transaction. */

@@ -62,7 +62,7 @@ const code = (label: string, value: string): Row => ({ kind: 'fact', label, valu
 /** A line that may be absent. */
 const known = (label: string, value: string | undefined): string[] => (value ? [`${label} ${value}`] : []);
 
-function purchase(document: ReceiptDocument, { merchantCopy }: PaperFacts): Section {
+function purchase(document: ReceiptDocument, { merchantCopy, subscriptionUrl }: PaperFacts): Section {
   const { amount, price_quote: quote, operator } = document;
   return {
     title: 'Purchase',
@@ -71,6 +71,7 @@ function purchase(document: ReceiptDocument, { merchantCopy }: PaperFacts): Sect
       code('Product id', document.product_id),
       fact('Seller', document.merchant.display_name),
       code('Seller id', document.merchant.account_id),
+      ...(subscriptionUrl ? [fact('Subscription', `${subscriptionUrl} (see or cancel)`)] : []),
       ...(operator ? [fact('Operator', `${operator.name} · ${operator.url}`)] : []),
       ...(quote
         ? [fact('Price', toTheUnit(quote.price)), fact('Exchange rate', `1 SOL = ${quote.rate} USDC as of ${quote.as_of}, ${quote.source}`)]

@@ -39,10 +39,12 @@ describe('a subscriber who comes back to the page because the approval was lost'
     expect(bill.subscription.steps.map(({ kind }: { kind: string }) => kind)).toEqual(['approve']);
     const again = new SubscriptionBuyer(shop, buyer.wallet, bill);
     expect((await again.send(bill.subscription.steps[0].transaction)).status).toBe(200);
-    expect((await again.read()).subscription).toMatchObject({ steps: [], problem: 'subscribed' });
+    const authorizationId = buyer.bill.subscription.authorization_id;
+    const manageUrl = `https://svc.test/s/${authorizationId}`;
+    expect((await again.read()).subscription).toMatchObject({ steps: [], problem: 'subscribed', manage_url: manageUrl });
     expect((await buyer.authorization()).status).toBe('active');
     expect(await w.chain.held(buyer.wallet.address)).toBe(95_000_000n);
     const { status, body } = await connectTo(shop, { wallet_address: buyer.wallet.address });
-    expect([status, body.meta.reason]).toEqual([409, 'subscribed']);
+    expect([status, body.meta]).toEqual([409, { reason: 'subscribed', authorization_id: authorizationId, manage_url: manageUrl }]);
   });
 });

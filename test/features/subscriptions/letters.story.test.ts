@@ -47,6 +47,10 @@ describe('letters to a subscriber who gave an address', () => {
       at: new Date(paidThrough!).toISOString(),
     };
     expect(await letters(email)).toEqual([['subscription_renews', told]]);
+    const receipt = await w.env.DB.prepare("SELECT facts FROM mails WHERE address = ? AND letter = 'buyer_receipt'")
+      .bind(email)
+      .first('facts');
+    expect(JSON.parse(receipt as string).authorization_id).toBe(life.id);
     await daily(4);
     await life.settle();
     expect(await letters(email)).toHaveLength(1);
@@ -77,7 +81,16 @@ describe('letters to a subscriber who gave an address', () => {
       await run(w);
     }
     expect((await letters(email)).filter(([letter]) => letter !== 'subscription_renews')).toEqual([
-      ['subscription_past_due', { slug: seller.slug, product: 'Weather API', seller: 'Ada’s weather', amount: expect.any(Object) }],
+      [
+        'subscription_past_due',
+        {
+          slug: seller.slug,
+          authorization_id: life.id,
+          product: 'Weather API',
+          seller: 'Ada’s weather',
+          amount: expect.any(Object),
+        },
+      ],
     ]);
     await life.subscriber.send(cancelInstruction(life.subscriber.route));
     await passDays(w, 1);

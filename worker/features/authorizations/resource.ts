@@ -38,6 +38,10 @@ export const AuthorizationBody = z
   })
   .openapi('NativeSubscription', { description: 'A buyer’s consent on the chain to be collected from, once a period.' });
 
+/** Time of the next charge; null where none follows. */
+export const nextChargeOf = ({ status, paidThrough, nextAttemptAt }: AuthorizationRow): number | null =>
+  status === 'active' || status === 'past_due' ? (paidThrough ?? nextAttemptAt) : null;
+
 /** An authorization as its merchant is shown it. Its addresses are public on the chain. */
 export function toAuthorizationResource(row: AuthorizationRow): z.infer<typeof AuthorizationBody> {
   const { lastCollection: last, cancelledAt, cancelEffectiveAt } = row;

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import type { Ctx } from '#platform/context.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { given } from '#platform/http/openapi.ts';
 import type { StepKind } from '#solana/programs/subscriptions/steps.ts';
@@ -45,17 +46,29 @@ export const SubscribingBody = z
           'holds too little SOL. `plan_missing`: the plan takes no subscribers any more. `ending`: a cancelled subscription has to be over ' +
           'first. `subscribed`: the wallet is subscribed already, and its period is paid. `unavailable`: no node answers now.',
       }),
+    manage_url: z
+      .string()
+      .optional()
+      .openapi({ description: 'Page where the buyer sees and cancels the subscription there is, where `problem` is `subscribed`.' }),
   })
   .openapi('Subscribing');
+
+/** Page on which a subscriber sees what runs, and ends it. */
+export const manageUrlOf = ({ baseUrl }: Ctx, id: string): string => `${baseUrl}/s/${id}`;
 
 /** Steps as the chain stands now. */
 export interface Subscribing {
   authorization: Pick<AuthorizationRow, 'id' | 'planAddress' | 'subscriptionAddress' | 'periodHours'>;
   steps: { kind: StepKind; transaction: string | null; lastValidBlockHeight: bigint | null }[];
   problem: StepProblem | null;
+  /** Authorization that the wallet is subscribed by already, where `problem` is `subscribed`. */
+  holder?: Pick<AuthorizationRow, 'id'>;
 }
 
-export const toSubscribingResource = ({ authorization, steps, problem }: Subscribing): z.infer<typeof SubscribingBody> => ({
+export const toSubscribingResource = (
+  ctx: Ctx,
+  { authorization, steps, problem, holder }: Subscribing,
+): z.infer<typeof SubscribingBody> => ({
   authorization_id: authorization.id,
   plan_address: authorization.planAddress,
   subscription_address: authorization.subscriptionAddress,
@@ -66,4 +79,5 @@ export const toSubscribingResource = ({ authorization, steps, problem }: Subscri
     ...given('last_valid_block_height', height === null ? null : Number(height)),
   })),
   ...given('problem', problem),
+  ...given('manage_url', holder ? manageUrlOf(ctx, holder.id) : null),
 });

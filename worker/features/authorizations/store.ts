@@ -163,6 +163,16 @@ export const noteCollected = (ctx: Shard, row: CollectionRow & { collectedAt: nu
 export const listCollected = (db: Db, authorizationId: AuthorizationId): Promise<CollectionRow[]> =>
   db.select().from(subscriptionCollections).where(eq(subscriptionCollections.authorizationId, authorizationId)).all();
 
+/** Authorization that a payment collected a period of; null for any other payment. */
+export const findCollectedBy = async (db: Db, by: PaymentId): Promise<AuthorizationId | null> =>
+  (
+    await db
+      .select({ id: subscriptionCollections.authorizationId })
+      .from(subscriptionCollections)
+      .where(eq(subscriptionCollections.paymentId, by))
+      .get()
+  )?.id ?? null;
+
 /** A statement, not an effect: what collected a period was dropped by the chain, so that another may collect it. */
 export const dropCollected = (db: Db, by: PaymentId): Write =>
   db.update(subscriptionCollections).set({ collectedAt: null }).where(eq(subscriptionCollections.paymentId, by));

@@ -98,7 +98,7 @@ export const paymentRoutes = router()
     if (!viewer) {
       const access = await loadBuyersAccess(ctx, payment, c.req.valid('header')['X-Svc-Identity-Session']);
       const subscribing = await subscribingOf(ctx, payment);
-      const shown = { ...access, ...given('subscription', subscribing && toSubscribingResource(subscribing)) };
+      const shown = { ...access, ...given('subscription', subscribing && toSubscribingResource(ctx, subscribing)) };
       return c.json({ ...toPaymentResource(ctx, payment, 'buyer'), ...shown }, 200);
     }
     const unmatched = await listUnmatchedOf(ctx.db, payment.merchantId, [payment.id]);

@@ -54,7 +54,7 @@ export function toConnectResource(ctx: Ctx, { payment, prepared, subscribing }: 
     ...given('mint', payment.mint || null),
     decimals: DECIMALS[payment.asset],
     references: [payment.reference, ctx.config.SERVICE_REFERENCE],
-    ...(subscribing ? { subscription: toSubscribingResource(subscribing) } : { solana_pay_url: solanaPayUrl(ctx, payment) }),
+    ...(subscribing ? { subscription: toSubscribingResource(ctx, subscribing) } : { solana_pay_url: solanaPayUrl(ctx, payment) }),
     ...(prepared ? { transaction: prepared.transaction, last_valid_block_height: Number(prepared.lastValidBlockHeight) } : {}),
     ...given('price_quote', payment.terms.quote ? toQuoteResource(payment.terms.quote, payment) : null),
     expires_at: iso(payment.expiresAt),

@@ -10,6 +10,7 @@ import type { LetterName } from '#letters/letter.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, unchanged, type Write } from '#platform/db/commit.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
+import { given } from '#platform/http/openapi.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import { PLATFORMS } from '#platform/providers/messaging/registry.ts';
 
@@ -96,7 +97,7 @@ export const tellSubscriber = following(async (ctx, event) => {
   if (!row?.email) return [];
   const { displayName: seller } = await getAccount(ctx.db, row.merchantId);
   const { amount, paid_through: through } = objectOf<{ amount: MoneyResource; paid_through: string | null }>(event);
-  const facts = { slug: row.slug, product: row.terms.productName, seller };
+  const facts = { slug: row.slug, authorization_id: row.id, product: row.terms.productName, seller };
   const common = {
     accountId: ownerOf(event),
     address: row.email,
@@ -134,6 +135,7 @@ export const tellBuyer = following(async (ctx, event) => {
       product: document.product_name,
       seller: document.merchant.display_name,
       amount: document.amount,
+      ...given('authorization_id', payment.terms.authorizationId ?? null),
       ...(payment.terms.delivery ? { platform: PLATFORMS[payment.terms.delivery.provider].title } : {}),
     },
     accountId: ownerOf(event),

@@ -1,5 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { iso } from '#core/time.ts';
+import type { AuthorizationId } from '#core/ids.ts';
+import { iso, isoOrNull } from '#core/time.ts';
+import { nextChargeOf } from '#features/authorizations/resource.ts';
+import { findAuthorization } from '#features/authorizations/store.ts';
 import { toMembershipResource } from '#features/memberships/resource.ts';
 import { findMembership } from '#features/memberships/store.ts';
 import type { Shard } from '#platform/context.ts';
@@ -7,7 +10,7 @@ import type { Membership } from '#platform/db/tables/memberships.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
 import type { ProvenIdentity } from '#rules/payment-terms.ts';
-import { PLACEMENT } from '#rules/states.ts';
+import { AUTHORIZATION, PLACEMENT } from '#rules/states.ts';
 
 const BuyersDeliveryBody = z
   .object({
@@ -26,6 +29,13 @@ export const buyersAccess = {
       'Of a confirmed payment: until when its buyer has access by now, later purchases included. Absent where it has no end. Buyer view only.',
   }),
   delivery: BuyersDeliveryBody.optional(),
+  renewal: z
+    .object({
+      status: z.enum(AUTHORIZATION.states),
+      next_charge_at: Timestamp.optional().openapi({ description: 'Time of the next charge. Absent where nothing is charged any more.' }),
+    })
+    .optional()
+    .openapi({ description: 'Native subscription that a confirmed payment belongs to, as it stands now. Buyer view only.' }),
 };
 
 /**
@@ -36,11 +46,17 @@ export async function loadBuyersAccess(ctx: Shard, payment: Payment, shown: stri
   const { status, membershipId, terms } = payment;
   const isShown = terms.identitySessionId !== undefined && shown === terms.identitySessionId;
   if (status !== 'CONFIRMED' || !membershipId || payment.orphanedAt !== null) return {};
-  const membership = await findMembership(ctx.db, membershipId);
+  const [membership, authorization] = await Promise.all([
+    findMembership(ctx.db, membershipId),
+    terms.authorizationId === undefined ? null : findAuthorization(ctx.db, terms.authorizationId as AuthorizationId),
+  ]);
   const until = membership?.status === 'cancelled' ? null : (membership?.paidThrough ?? null);
   return {
     ...given('access_until', until === null ? null : iso(until)),
     ...given('delivery', isShown ? deliveryTo(membership, terms.identity) : null),
+    ...(authorization && {
+      renewal: { status: authorization.status, ...given('next_charge_at', isoOrNull(nextChargeOf(authorization))) },
+    }),
   };
 }
 

@@ -6,6 +6,7 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
   to: 'anyone',
   isOfMerchant: true,
   path: ({ receipt_id }) => `/r/${receipt_id}`,
+  alsoPath: ({ authorization_id: id }) => (id === undefined ? null : `/s/${id}`),
   values: ({ product, seller, amount, platform }, locale) => ({
     product: plainName(product),
     seller: plainName(seller),
@@ -21,6 +22,7 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
         'If nothing comes, look at the page you bought on, which shows the invitation too; if that does not help, write to {seller}.',
       ],
       button: 'Show the receipt',
+      also: 'See or cancel the subscription',
     },
     es: {
       subject: 'Su recibo: {product}',
@@ -30,6 +32,7 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
         'Si no llega nada, mire la página en la que compró, que también muestra la invitación; si no sirve, escriba a {seller}.',
       ],
       button: 'Ver el recibo',
+      also: 'Ver o cancelar la suscripción',
     },
     de: {
       subject: 'Ihre Quittung: {product}',
@@ -39,6 +42,7 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
         'Wenn nichts kommt, sehen Sie auf der Seite nach, auf der Sie gekauft haben: auch sie zeigt die Einladung. Hilft das nicht, schreiben Sie an {seller}.',
       ],
       button: 'Quittung zeigen',
+      also: 'Abonnement ansehen oder kündigen',
     },
     fr: {
       subject: 'Votre reçu : {product}',
@@ -48,6 +52,7 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
         'Si rien n’arrive, regardez la page où vous avez acheté, qui montre aussi l’invitation ; si cela ne suffit pas, écrivez à {seller}.',
       ],
       button: 'Voir le reçu',
+      also: 'Voir ou annuler l’abonnement',
     },
     'pt-BR': {
       subject: 'Seu recibo: {product}',
@@ -57,6 +62,7 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
         'Se nada chegar, veja a página em que você comprou, que também mostra o convite; se não ajudar, escreva para {seller}.',
       ],
       button: 'Ver o recibo',
+      also: 'Ver ou cancelar a assinatura',
     },
     ja: {
       subject: '領収書: {product}',
@@ -66,6 +72,7 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
         '届かない場合は、購入したページにも招待が表示されます。それでも解決しないときは、{seller}にご連絡ください。',
       ],
       button: '領収書を見る',
+      also: 'サブスクリプションを確認・解約する',
     },
   },
 };

@@ -6,6 +6,7 @@ export const subscriptionPastDueLetter: Letter<LetterFacts['subscription_past_du
   to: 'anyone',
   isOfMerchant: true,
   path: ({ slug }) => `/p/${slug}`,
+  alsoPath: ({ authorization_id: id }) => `/s/${id}`,
   values: ({ product, seller, amount }, locale) => ({
     product: plainName(product),
     seller: plainName(seller),
@@ -19,6 +20,7 @@ export const subscriptionPastDueLetter: Letter<LetterFacts['subscription_past_du
         'Put the amount into your wallet: we try again by ourselves while the period lasts. Nothing was charged.',
       ],
       button: 'Show the product',
+      also: 'See or cancel the subscription',
     },
     es: {
       subject: 'No hemos podido cobrar {product}',
@@ -27,6 +29,7 @@ export const subscriptionPastDueLetter: Letter<LetterFacts['subscription_past_du
         'Ponga el importe en su monedero: lo intentaremos de nuevo mientras dure el periodo. No se ha cobrado nada.',
       ],
       button: 'Ver el producto',
+      also: 'Ver o cancelar la suscripción',
     },
     de: {
       subject: '{product} konnte nicht eingezogen werden',
@@ -35,6 +38,7 @@ export const subscriptionPastDueLetter: Letter<LetterFacts['subscription_past_du
         'Legen Sie den Betrag in Ihre Wallet: Wir versuchen es von selbst wieder, solange der Zeitraum läuft. Es wurde nichts abgebucht.',
       ],
       button: 'Produkt zeigen',
+      also: 'Abonnement ansehen oder kündigen',
     },
     fr: {
       subject: 'Le prélèvement pour {product} a échoué',
@@ -43,6 +47,7 @@ export const subscriptionPastDueLetter: Letter<LetterFacts['subscription_past_du
         'Approvisionnez votre portefeuille : nous réessayons de nous-mêmes tant que la période dure. Rien n’a été prélevé.',
       ],
       button: 'Voir le produit',
+      also: 'Voir ou annuler l’abonnement',
     },
     'pt-BR': {
       subject: 'Não foi possível cobrar {product}',
@@ -51,6 +56,7 @@ export const subscriptionPastDueLetter: Letter<LetterFacts['subscription_past_du
         'Coloque o valor na sua carteira: tentamos de novo enquanto o período durar. Nada foi cobrado.',
       ],
       button: 'Ver o produto',
+      also: 'Ver ou cancelar a assinatura',
     },
     ja: {
       subject: '{product}のお支払いを回収できませんでした',
@@ -59,6 +65,7 @@ export const subscriptionPastDueLetter: Letter<LetterFacts['subscription_past_du
         'ウォレットに残高をご用意ください。期間中は自動で再試行します。まだ何も引き落とされていません。',
       ],
       button: '商品を見る',
+      also: 'サブスクリプションを確認・解約する',
     },
   },
 };

@@ -6,6 +6,7 @@ export const subscriptionReapproveLetter: Letter<LetterFacts['subscription_reapp
   to: 'anyone',
   isOfMerchant: true,
   path: ({ slug }) => `/p/${slug}`,
+  alsoPath: ({ authorization_id: id }) => `/s/${id}`,
   values: ({ product, seller, amount }, locale) => ({
     product: plainName(product),
     seller: plainName(seller),
@@ -19,6 +20,7 @@ export const subscriptionReapproveLetter: Letter<LetterFacts['subscription_reapp
         'Open the product’s page with the same wallet and approve again, and the subscription goes on. If you wanted it to end, there is nothing to do.',
       ],
       button: 'Approve again',
+      also: 'See or cancel the subscription',
     },
     es: {
       subject: '{product}: apruebe de nuevo',
@@ -27,6 +29,7 @@ export const subscriptionReapproveLetter: Letter<LetterFacts['subscription_reapp
         'Abra la página del producto con el mismo monedero y apruebe de nuevo, y la suscripción seguirá. Si quería que terminara, no tiene que hacer nada.',
       ],
       button: 'Aprobar de nuevo',
+      also: 'Ver o cancelar la suscripción',
     },
     de: {
       subject: '{product}: bitte erneut freigeben',
@@ -35,6 +38,7 @@ export const subscriptionReapproveLetter: Letter<LetterFacts['subscription_reapp
         'Öffnen Sie die Seite des Produkts mit derselben Wallet und geben Sie es erneut frei, dann läuft das Abonnement weiter. Sollte es enden, ist nichts zu tun.',
       ],
       button: 'Erneut freigeben',
+      also: 'Abonnement ansehen oder kündigen',
     },
     fr: {
       subject: '{product} : une nouvelle approbation est nécessaire',
@@ -43,6 +47,7 @@ export const subscriptionReapproveLetter: Letter<LetterFacts['subscription_reapp
         'Ouvrez la page du produit avec le même portefeuille et approuvez de nouveau : l’abonnement continuera. Si vous vouliez y mettre fin, il n’y a rien à faire.',
       ],
       button: 'Approuver de nouveau',
+      also: 'Voir ou annuler l’abonnement',
     },
     'pt-BR': {
       subject: '{product}: aprove novamente',
@@ -51,6 +56,7 @@ export const subscriptionReapproveLetter: Letter<LetterFacts['subscription_reapp
         'Abra a página do produto com a mesma carteira e aprove novamente, e a assinatura continua. Se você queria encerrá-la, não há nada a fazer.',
       ],
       button: 'Aprovar novamente',
+      also: 'Ver ou cancelar a assinatura',
     },
     ja: {
       subject: '{product}: 再承認のお願い',
@@ -59,6 +65,7 @@ export const subscriptionReapproveLetter: Letter<LetterFacts['subscription_reapp
         '同じウォレットで商品ページを開き、もう一度承認すると継続されます。終了をご希望の場合は何もする必要はありません。',
       ],
       button: 'もう一度承認する',
+      also: 'サブスクリプションを確認・解約する',
     },
   },
 };

@@ -184,6 +184,7 @@ export const de = {
   rEmail: 'Per E-Mail senden',
   rEmailSubject: 'Quittung: {product}',
   rExplore: 'Im Netzwerk nachsehen',
+  rSubscription: 'Das Abo ansehen oder kündigen',
   rSold: 'Sie haben das verkauft? {signIn}, dann können Sie den Nachweis von hier senden.',
   rSignIn: 'Melden Sie sich an',
   rSendTitle: 'Nachweis per E-Mail senden',

@@ -180,6 +180,7 @@ export const en = {
   rEmail: 'Send by e-mail',
   rEmailSubject: 'Receipt: {product}',
   rExplore: 'Look it up on the network',
+  rSubscription: 'See or cancel the subscription',
   rSold: 'You sold this? {signIn}, and send the proof from here.',
   rSignIn: 'Sign in',
   rSendTitle: 'Send the proof by e-mail',

@@ -182,6 +182,7 @@ export const es = {
   rEmail: 'Enviar por correo',
   rEmailSubject: 'Recibo: {product}',
   rExplore: 'Verlo en la red',
+  rSubscription: 'Ver o cancelar la suscripción',
   rSold: '¿Lo vendió usted? {signIn} y envíe el justificante desde aquí.',
   rSignIn: 'Inicie sesión',
   rSendTitle: 'Enviar el justificante por correo',

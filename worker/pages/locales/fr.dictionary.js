@@ -183,6 +183,7 @@ export const fr = {
   rEmail: 'Envoyer par e-mail',
   rEmailSubject: 'Reçu : {product}',
   rExplore: 'Voir sur le réseau',
+  rSubscription: 'Voir ou résilier l’abonnement',
   rSold: 'C’est vous le vendeur ? {signIn} et envoyez la preuve d’ici.',
   rSignIn: 'Connectez-vous',
   rSendTitle: 'Envoyer la preuve par e-mail',

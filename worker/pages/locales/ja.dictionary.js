@@ -182,6 +182,7 @@ export const ja = {
   rEmail: 'メールで送る',
   rEmailSubject: '領収書：{product}',
   rExplore: 'ネットワークで見る',
+  rSubscription: '登録の確認・解約',
   rSold: '販売者の方は、{signIn}すると、ここから証明を送れます。',
   rSignIn: 'ログイン',
   rSendTitle: '証明をメールで送る',

@@ -181,6 +181,7 @@ export const ptBR = {
   rEmail: 'Enviar por e-mail',
   rEmailSubject: 'Recibo: {product}',
   rExplore: 'Ver na rede',
+  rSubscription: 'Ver ou cancelar a assinatura',
   rSold: 'Você vendeu isto? {signIn} e envie o comprovante daqui.',
   rSignIn: 'Entre',
   rSendTitle: 'Enviar o comprovante por e-mail',

@@ -171,7 +171,7 @@ footer ul{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem 1rem}
 footer a{display:inline-block;padding:.25rem 0;color:inherit}
 footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padding:.25rem 0}
 .receipt,.plain{max-width:44rem}
-.narrow{max-width:30rem}.subscription{display:grid;gap:1.5rem}
+.narrow{max-width:30rem}.subscription,.standing{display:grid;gap:1.5rem}
 .prose{display:grid;gap:1rem}
 .prose h1{font-size:2rem;line-height:1.2;font-weight:650;letter-spacing:-.02em;text-wrap:balance}
 .prose h2{font-size:1.25rem;line-height:1.3;font-weight:650;margin-top:1rem}

@@ -66,8 +66,10 @@ export const formatInstant = (locale: string, iso: string, timeZone?: string): s
     ...(timeZone ? { timeZone } : {}),
   }).format(new Date(iso));
 
-export const formatDay = (locale: string, iso: string): string =>
-  new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'long', day: 'numeric' }).format(new Date(iso));
+export const formatDay = (locale: string, iso: string, timeZone?: string): string =>
+  new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'long', day: 'numeric', ...(timeZone ? { timeZone } : {}) }).format(
+    new Date(iso),
+  );
 
 /** Where a transaction is looked up. */
 export const explorerUrl = (network: 'mainnet' | 'devnet', txSignature: string): string =>

@@ -19,7 +19,7 @@ interface Proof extends ShownReceipt {
 export function sendReceipt(
   page: PageContext,
   receipt: Receipt,
-  { isOrphaned, sellerDomain }: { isOrphaned: boolean; sellerDomain: string | null },
+  { isOrphaned, sellerDomain, authorizationId }: { isOrphaned: boolean; sellerDomain: string | null; authorizationId: string | null },
 ): Response {
   const { config } = page.c.var.ctx;
   const verdict = verifyReceipt({ ...receipt, isOrphaned }, config.RECEIPT_KEYS);
@@ -45,6 +45,11 @@ export function sendReceipt(
       <Verdict {...proof} />
       <Sum {...proof} />
       <Parties {...proof} />
+      {authorizationId && (
+        <a class="button" href={`/s/${authorizationId}?locale=${page.locale}`}>
+          {say('rSubscription')}
+        </a>
+      )}
       <Papers {...proof} />
       <SendProof {...proof} />
       <Traces {...proof} />

@@ -3,6 +3,8 @@ import type { SubscribingKey } from '../locales/subscribing/en.ts';
 import type { Amount, Say } from '../parts/text.ts';
 import type { WalletTerms } from '../parts/wallet-choice.ts';
 
+export type AuthorizationStatus = 'pending' | 'active' | 'past_due' | 'cancel_requested' | 'cancelled' | 'requires_reapproval' | 'expired';
+
 export type AnyKey = TextKey | SubscribingKey;
 export type SayAny = Say<AnyKey>;
 
@@ -36,7 +38,16 @@ export interface ManageFacts extends CommonFacts {
   page: 'manage';
   authorizationId: string;
   wallet: string;
+  recipient: string;
   isCancellable: boolean;
+  standing: Standing;
+}
+
+/** How a subscription stands: all that a cancellation changes on its page. */
+export interface Standing {
+  status: AuthorizationStatus;
+  nextChargeAt: string | null;
+  paidThrough: string | null;
 }
 
 export type SubscribingFacts = SubscribeFacts | ManageFacts;

@@ -72,15 +72,18 @@ export function nextSubscribing(facts: SubscribingFacts, state: SubscribingState
     case 'prepared':
     case 'cancelPrepared':
       return state.step === 'preparing' ? explain(facts, state, news) : turnTo(state);
-    case 'refused':
+    case 'refused': {
+      const { reason, authorization_id: holderId } = news.failure.meta;
+      if (state.step === 'preparing' && reason === 'subscribed' && holderId) return showAlready(state, `/s/${holderId}`);
       return state.step === 'preparing' || state.step === 'sending' ? choose(state, problemOfFailure(facts, news.failure)) : turnTo(state);
+    }
     case 'sent': {
       if (state.step !== 'sending' || state.paymentId === null) return turnTo(state);
       const { consent, paymentId, txSignature, signed } = state;
       return turnTo(enter(state, { step: 'landing', consent, looks: 0 }, { signed: signed + 1 }), look({ paymentId, txSignature }));
     }
     case 'cancelled':
-      return turnTo(enter(state, { step: 'done', receiptId: null, redirectUrl: null, effectiveAt: news.effectiveAt }));
+      return turnTo(enter(state, { step: 'cancelled', standing: news.standing, effectiveAt: news.effectiveAt }));
     case 'progressed':
       return follow(facts, state, news.progress);
     case 'unanswered':
@@ -108,7 +111,9 @@ function act(state: SubscribingState, deed: Deed): Turn {
     case 'backPressed':
       return ['explaining', 'asking', 'opening', 'identity'].includes(state.step) ? choose({ ...state, attempt }) : turnTo(state);
     case 'startAgainPressed':
-      return state.step === 'failed' ? turnTo({ ...FIRST_SUBSCRIBING, wallets: state.wallets, attempt }) : turnTo(state);
+      return ['failed', 'done', 'already'].includes(state.step)
+        ? turnTo({ ...FIRST_SUBSCRIBING, wallets: state.wallets, attempt }, { kind: 'store', stored: null })
+        : turnTo(state);
     case 'identityFinished':
       return state.step === 'identity' ? prepare(state, state.account) : turnTo(state);
   }
@@ -151,16 +156,19 @@ function follow(facts: SubscribingFacts, state: SubscribingState, progress: Prog
   const { paymentId, authorizationId, status } = progress;
   const payer = state.step === 'preparing' ? state.account : state.payer;
   const known = { paymentId, payer, authorizationId: authorizationId ?? state.authorizationId };
+  const stored = { kind: 'store', stored: { paymentId, payer } } as const;
   if (status === 'CONFIRMED') {
-    const { receiptId, redirectUrl } = progress;
-    const done = enter(state, { step: 'done', receiptId, redirectUrl, effectiveAt: null }, known);
-    return turnTo(done, { kind: 'store', stored: null });
+    if (isOver(progress)) return turnTo({ ...state, paymentId: null, payer: null }, { kind: 'store', stored: null });
+    const { receiptId, redirectUrl, accessUntil, renewal } = progress;
+    const nextChargeAt = renewal?.nextChargeAt ?? null;
+    return turnTo(enter(state, { step: 'done', receiptId, redirectUrl, accessUntil, nextChargeAt }, known), stored);
   }
   if (status === 'FAILED') return end(state, progress, known);
-  const stored = { kind: 'store', stored: { paymentId, payer } } as const;
   if (progress.problem !== null) {
     const isWaiting = state.step === 'landing' || state.step === 'collecting';
     if (isWaiting && progress.problem !== 'subscribed') return lookAgain(state);
+    const page = progress.problem === 'subscribed' ? URL.parse(progress.manageUrl ?? '') : null;
+    if (page) return showAlready(state, page.pathname);
     const turn = choose({ ...state, ...known }, problemOfFailure(facts, { code: progress.problem, meta: {} }));
     return { ...turn, effects: [...turn.effects, stored] };
   }
@@ -175,6 +183,14 @@ function follow(facts: SubscribingFacts, state: SubscribingState, progress: Prog
   const consent = { kind: next.kind, transaction: next.transaction, step: state.signed + 1, steps };
   return turnTo(enter(state, { step: 'explaining', consent, effectiveAt: null }, known), stored);
 }
+
+/** The wallet has what is sold here: nothing is wrong, and nothing is left to do. */
+const showAlready = (state: SubscribingState, path: string): Turn =>
+  turnTo(enter(state, { step: 'already', path }, { paymentId: null, payer: null }), { kind: 'store', stored: null });
+
+/** True where nothing that a payment began runs any more: another may begin. */
+export const isOver = ({ status, renewal }: Pick<Progress, 'status' | 'renewal'>): boolean =>
+  status === 'FAILED' || (status === 'CONFIRMED' && renewal !== null && renewal.status !== 'active' && renewal.status !== 'past_due');
 
 /** What was left behind by an earlier visit is forgotten; what ended before the eyes of the buyer is told. */
 function end(state: SubscribingState, { failureCode }: Progress, known: Partial<Kept>): Turn {

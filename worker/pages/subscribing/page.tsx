@@ -1,17 +1,16 @@
 import { toMoneyResource } from '#core/money.ts';
-import { iso } from '#core/time.ts';
+import { isoOrNull } from '#core/time.ts';
+import { nextChargeOf } from '#features/authorizations/resource.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
 import { loadSubscribingWords } from '../locales/dictionaries.ts';
-import type { SubscribingKey } from '../locales/subscribing/en.ts';
-import { Address, Row, ShortAddress, TestMoney } from '../parts/parts.tsx';
-import { formatInstant, formatMoney, plainName, sayIn } from '../parts/text.ts';
+import { plainName, sayIn } from '../parts/text.ts';
 import { isTest } from '../parts/wallet-choice.ts';
-import type { ManageFacts, SayAny, SubscribingFacts } from './facts.ts';
+import type { ManageFacts, SubscribingFacts } from './facts.ts';
 import { FIRST_SUBSCRIBING } from './state.ts';
-import { SubscribingPanel, termsOf } from './view.tsx';
+import { StandingView, SubscribingPanel } from './view.tsx';
 
 /** All words of the page, in its language. */
 export const wordsOf = async ({ locale, text }: PageContext): Promise<SubscribingFacts['text']> => ({
@@ -34,15 +33,6 @@ export function Panel({ facts, page }: { facts: SubscribingFacts; page: PageCont
   );
 }
 
-const STATUS_WORDS: Record<AuthorizationStatus, SubscribingKey> = {
-  pending: 'mPending',
-  active: 'mActive',
-  past_due: 'mPastDue',
-  cancel_requested: 'mCancelRequested',
-  cancelled: 'mCancelled',
-  requires_reapproval: 'mReapproval',
-  expired: 'mExpired',
-};
 /** Something on the chain may still be ended by its wallet. */
 const CANCELLABLE: AuthorizationStatus[] = ['pending', 'active', 'past_due', 'requires_reapproval', 'expired'];
 
@@ -56,7 +46,9 @@ export async function sendSubscription(page: PageContext, row: AuthorizationRow)
     slug: row.slug,
     authorizationId: row.id,
     wallet: row.subscriberWallet,
+    recipient: row.recipientWallet,
     isCancellable: CANCELLABLE.includes(row.status),
+    standing: { status: row.status, nextChargeAt: isoOrNull(nextChargeOf(row)), paidThrough: isoOrNull(row.paidThrough) },
     price: toMoneyResource({ asset: 'USDC', units: row.amount }),
     periodDays: row.periodHours / HOURS_A_DAY,
     productName: plainName(row.terms.productName),
@@ -81,38 +73,11 @@ export async function sendSubscription(page: PageContext, row: AuthorizationRow)
       {isTest(facts) && <p class="test-mark">{say('testPage')}</p>}
       <section class="about" aria-labelledby="subscription">
         <h1 id="subscription">{say('mTitle')}</h1>
-        <Standing row={row} facts={facts} say={say} />
+        <div id="standing" class="standing">
+          <StandingView facts={facts} standing={facts.standing} say={say} />
+        </div>
       </section>
       {facts.isCancellable && <Panel facts={facts} page={page} />}
     </main>,
-  );
-}
-
-function Standing({ row, facts, say }: { row: AuthorizationRow; facts: ManageFacts; say: SayAny }) {
-  const { locale, network } = facts;
-  const isRenewing = row.status === 'active' || row.status === 'past_due';
-  const next = isRenewing ? (row.paidThrough ?? row.nextAttemptAt) : null;
-  return (
-    <>
-      <p role="status">{say(STATUS_WORDS[row.status], { price: formatMoney(locale, facts.price) })}</p>
-      <dl class="facts">
-        <Row name={facts.productName}>
-          {say('mEvery', termsOf(facts))} {network === 'devnet' && <TestMoney say={say} />}
-        </Row>
-        <Row name={say('mNext')}>{next === null ? say('mNone') : formatInstant(locale, iso(next), 'UTC')}</Row>
-        {row.paidThrough !== null && <Row name={say('mPaidThrough')}>{formatInstant(locale, iso(row.paidThrough), 'UTC')}</Row>}
-        <Row name={say('wallet')}>
-          <Address address={row.subscriberWallet} />
-        </Row>
-        <Row name={say('mPaidTo')}>
-          <ShortAddress address={row.recipientWallet} />
-        </Row>
-      </dl>
-      {row.status === 'requires_reapproval' && (
-        <a class="button" href={`/p/${row.slug}`}>
-          {say('mReapprove')}
-        </a>
-      )}
-    </>
   );
 }

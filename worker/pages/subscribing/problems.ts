@@ -19,7 +19,6 @@ export const problemOfWallet = ({ network, text }: SubscribingFacts, refusal: Wa
 const OF_CODE: Record<string, AnyKey> = {
   refused: 'sRefused',
   transaction_rejected: 'sRefused',
-  subscribed: 'sSubscribed',
   subscription_ending: 'sEnding',
   ending: 'sEnding',
   other_wallet: 'sOtherWallet',

@@ -5,7 +5,7 @@
 
 import type { Failure } from '../parts/answer.ts';
 import type { WalletChoice, WalletRefusal } from '../parts/wallet-choice.ts';
-import type { ConsentKind, Problem } from './facts.ts';
+import type { AuthorizationStatus, ConsentKind, Problem, Standing } from './facts.ts';
 
 /** One signature that is left. */
 export interface Consent {
@@ -26,10 +26,15 @@ export interface Progress {
   authorizationId: string | null;
   steps: { kind: ConsentKind; transaction: string | null }[];
   problem: string | null;
+  /** Page of the subscription that the wallet has already. */
+  manageUrl: string | null;
+  /** Subscription as it stands now, once its first period is paid. */
+  renewal: { status: AuthorizationStatus; nextChargeAt: string | null } | null;
+  accessUntil: string | null;
   expiresAt: string;
 }
 
-/** What the browser keeps of a payment that is not over. */
+/** Payment of this page as the browser stores it, until what it began is over. */
 export interface Stored {
   paymentId: string;
   payer: string | null;
@@ -44,7 +49,10 @@ export type Step =
   /** `looks`: how often the chain was looked at since the step was sent. */
   | { step: 'landing'; consent: Consent; looks: number }
   | { step: 'collecting'; looks: number; expiresAt: string }
-  | { step: 'done'; receiptId: string | null; redirectUrl: string | null; effectiveAt: string | null }
+  | { step: 'done'; receiptId: string | null; redirectUrl: string | null; accessUntil: string | null; nextChargeAt: string | null }
+  | { step: 'cancelled'; standing: Standing; effectiveAt: string | null }
+  /** The wallet has a subscription, with this page of its own. */
+  | { step: 'already'; path: string }
   | { step: 'failed'; isCollection: boolean };
 
 export interface Kept {
@@ -86,7 +94,7 @@ export type SubscribingNews =
   /** `transaction`: null where the wallet has sent it by itself. */
   | { kind: 'signed'; attempt: number; transaction: string | null; txSignature: string }
   | { kind: 'sent' }
-  | { kind: 'cancelled'; effectiveAt: string | null }
+  | { kind: 'cancelled'; standing: Standing; effectiveAt: string | null }
   | { kind: 'progressed'; progress: Progress }
   | { kind: 'unanswered' };
 

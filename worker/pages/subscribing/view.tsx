@@ -1,9 +1,10 @@
-import { Mark, Spinner, Title } from '../parts/parts.tsx';
+import type { SubscribingKey } from '../locales/subscribing/en.ts';
+import { Address, Mark, Row, ShortAddress, Spinner, TestMoney, Title } from '../parts/parts.tsx';
 import type { QrCode } from '../parts/qr.ts';
-import { formatInstant, formatMoney, formatPeriod, formatTime } from '../parts/text.ts';
+import { formatDay, formatInstant, formatMoney, formatPeriod, formatTime } from '../parts/text.ts';
 import { isTest } from '../parts/wallet-choice.ts';
 import { ByPhone } from './by-phone.tsx';
-import type { AnyKey, ConsentKind, Problem, SayAny, SubscribingFacts } from './facts.ts';
+import type { AnyKey, AuthorizationStatus, ConsentKind, ManageFacts, Problem, SayAny, Standing, SubscribingFacts } from './facts.ts';
 import { isSlow } from './machine.ts';
 import type { StateAt, SubscribingState } from './state.ts';
 
@@ -31,6 +32,46 @@ export const termsOf = ({ locale, price, periodDays }: SubscribingFacts): Record
   price: formatMoney(locale, price),
   period: formatPeriod(locale, periodDays, 'day'),
 });
+
+const STATUS_WORDS: Record<AuthorizationStatus, SubscribingKey> = {
+  pending: 'mPending',
+  active: 'mActive',
+  past_due: 'mPastDue',
+  cancel_requested: 'mCancelRequested',
+  cancelled: 'mCancelled',
+  requires_reapproval: 'mReapproval',
+  expired: 'mExpired',
+};
+
+/** How a subscription stands, in words and as facts: rendered by the server, and again once the subscriber has cancelled. */
+export function StandingView({ facts, standing, say }: { facts: ManageFacts; standing: Standing; say: SayAny }) {
+  const { locale, network, price } = facts;
+  const { status, nextChargeAt, paidThrough } = standing;
+  const date = nextChargeAt === null ? '' : formatDay(locale, nextChargeAt, 'UTC');
+  return (
+    <>
+      <p role="status">{say(STATUS_WORDS[status], { price: formatMoney(locale, price), date })}</p>
+      <dl class="facts">
+        <Row name={facts.productName}>
+          {say('mEvery', termsOf(facts))} {network === 'devnet' && <TestMoney say={say} />}
+        </Row>
+        <Row name={say('mNext')}>{nextChargeAt === null ? say('mNone') : formatInstant(locale, nextChargeAt, 'UTC')}</Row>
+        {paidThrough !== null && <Row name={say('mPaidThrough')}>{formatInstant(locale, paidThrough, 'UTC')}</Row>}
+        <Row name={say('wallet')}>
+          <Address address={facts.wallet} />
+        </Row>
+        <Row name={say('mPaidTo')}>
+          <ShortAddress address={facts.recipient} />
+        </Row>
+      </dl>
+      {status === 'requires_reapproval' && (
+        <a class="button" href={`/p/${facts.slug}`}>
+          {say('mReapprove')}
+        </a>
+      )}
+    </>
+  );
+}
 
 export const SubscribingPanel = (props: SubscribingProps) => (
   <div class={`panel step-${props.state.step}`}>
@@ -62,6 +103,20 @@ function StepView({ state, ...props }: SubscribingProps) {
     }
     case 'done':
       return <Done {...props} state={state} />;
+    case 'cancelled':
+      return <Cancelled {...props} state={state} />;
+    case 'already':
+      return (
+        <>
+          <Mark kind="done" />
+          <Title>{say('sSubscribed')}</Title>
+          <p>{say('sSubscribedHelp')}</p>
+          <a class="button" href={state.path}>
+            {say('sManage')}
+          </a>
+          <StartOther {...props} />
+        </>
+      );
     case 'failed':
       return (
         <>
@@ -213,15 +268,33 @@ function Identity({ state, say, actions }: SubscribingProps<StateAt<'identity'>>
   );
 }
 
-function Done({ facts, state, say }: SubscribingProps<StateAt<'done'>>) {
-  const { effectiveAt, receiptId, redirectUrl, authorizationId } = state;
-  const isManage = facts.page === 'manage';
+/** For whom the subscription that the page shows is not the one they want. */
+const StartOther = ({ say, actions }: Omit<SubscribingProps, 'state'>) => (
+  <button type="button" class="link-button" onClick={() => actions?.startAgain()}>
+    {say('sOther')}
+  </button>
+);
+
+function Cancelled({ facts, state: { effectiveAt }, say }: SubscribingProps<StateAt<'cancelled'>>) {
   const time = effectiveAt === null ? '' : formatInstant(facts.locale, effectiveAt);
   return (
     <>
       <Mark kind="done" />
-      <Title>{say(isManage ? 'mDone' : 'sDone')}</Title>
-      <p>{isManage ? (effectiveAt === null ? say('mCancelled') : say('mDoneHelp', { time })) : say('sDoneHelp', termsOf(facts))}</p>
+      <Title>{say('mDone')}</Title>
+      <p>{effectiveAt === null ? say('mCancelled') : say('mDoneHelp', { time })}</p>
+    </>
+  );
+}
+
+function Done({ state, ...props }: SubscribingProps<StateAt<'done'>>) {
+  const { facts, say } = props;
+  const { receiptId, redirectUrl, authorizationId } = state;
+  const isOfLink = facts.page === 'subscribe' && (facts.paymentSessionId !== null || facts.handoffToken !== null);
+  return (
+    <>
+      <Mark kind="done" />
+      <Title>{say('sDone')}</Title>
+      <p>{say('sDoneHelp', termsOf(facts))}</p>
       {redirectUrl !== null && (
         <a class="button" href={redirectUrl}>
           {say('continueTo', { host: new URL(redirectUrl).host })}
@@ -232,11 +305,12 @@ function Done({ facts, state, say }: SubscribingProps<StateAt<'done'>>) {
           {say('receipt')}
         </a>
       )}
-      {!isManage && authorizationId !== null && (
+      {authorizationId !== null && (
         <a class="plain-button" href={`/s/${authorizationId}`}>
           {say('sManage')}
         </a>
       )}
+      {!isOfLink && <StartOther {...props} />}
     </>
   );
 }

@@ -196,6 +196,13 @@ describe('the file', () => {
     if (!kind.startsWith('invoice')) expect(sizes).toHaveLength(1);
   });
 
+  it('says where the subscription that it is of is cancelled, and nothing of that for any other purchase', async () => {
+    const subscriptionUrl = 'https://pay.example.com/s/nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5';
+    const { text } = await renderAndRead(receiptFacts({}, { subscriptionUrl }));
+    expect(text).toContain(dense(`Subscription ${subscriptionUrl} (see or cancel)`));
+    expect((await renderAndRead(sample('plain'))).text).not.toContain('/s/');
+  });
+
   it('leads to the public proof and to nothing else, and runs nothing', async () => {
     for (const kind of ['plain', 'hostile', 'invoice']) {
       const { links, actions } = await renderAndRead(sample(kind));

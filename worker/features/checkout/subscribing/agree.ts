@@ -1,6 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import { type AgreedPlan, routeOf } from '#features/authorizations/authorization.ts';
-import type { Subscribing } from '#features/authorizations/steps.ts';
+import { manageUrlOf, type Subscribing } from '#features/authorizations/steps.ts';
 import { findStanding } from '#features/authorizations/store.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
 import type { Prospect } from '#features/products/selling/obstacles.ts';
@@ -37,14 +37,17 @@ export async function agreeOnPlan(ctx: Shard, sale: Prospect, railId: RailId, wa
   return { planAddress: draft.address, subscriptionAddress, puller: pullers[0]!, periodHours: Number(periodHours) };
 }
 
-async function requireNoneActive({ db }: Shard, address: string, livemode: boolean): Promise<void> {
-  const standing = await findStanding(db, address, livemode);
+async function requireNoneActive(ctx: Shard, address: string, livemode: boolean): Promise<void> {
+  const standing = await findStanding(ctx.db, address, livemode);
   if (standing?.status !== 'active' && standing?.status !== 'past_due') return;
-  throw newSubscribedError();
+  throw newSubscribedError(ctx, standing);
 }
 
-const newSubscribedError = (): ApiError =>
-  new ApiError('state_conflict', { detail: 'This wallet is subscribed already.', meta: { reason: 'subscribed' } });
+const newSubscribedError = (ctx: Shard, { id }: Pick<AuthorizationRow, 'id'>): ApiError =>
+  new ApiError('state_conflict', {
+    detail: 'This wallet is subscribed already.',
+    meta: { reason: 'subscribed', authorization_id: id, manage_url: manageUrlOf(ctx, id) },
+  });
 
 /**
  * What is left to sign for an authorization that is not collected from yet. What is in the way is told, and never an error. Each step carries
@@ -58,7 +61,7 @@ export async function viewSubscribing(ctx: Shard, payment: Payment, authorizatio
   if (holder) {
     // What was approved again is believed at once, and not with the next look of the sweep.
     await applyLook(ctx, holder, look);
-    return { authorization, steps: [], problem: 'subscribed' };
+    return { authorization, steps: [], problem: 'subscribed', holder };
   }
   const isUnproven = subscription !== null && !(await isMeantFor(ctx, payment, authorization, subscription));
   const prepared = await prepareSteps(ctx, routeOf(authorization), { known: look, memo: consentMemoOf(payment), isUnproven });
@@ -74,11 +77,10 @@ async function findHolder(ctx: Shard, { id, subscriptionAddress, livemode }: Aut
 /** As `viewSubscribing`, where a checkout begins. 409 setup_not_ready or state_conflict, 503 rpc_unavailable. */
 export async function beginSubscribing(ctx: Shard, payment: Payment, authorization: AuthorizationRow): Promise<Subscribing> {
   const subscribing = await viewSubscribing(ctx, payment, authorization);
+  if (subscribing.holder) throw newSubscribedError(ctx, subscribing.holder);
   switch (subscribing.problem) {
     case 'unavailable':
       throw newOutageError('rpc_unavailable');
-    case 'subscribed':
-      throw newSubscribedError();
     case 'plan_missing':
       throw new ApiError('setup_not_ready', {
         detail: 'Nobody can subscribe to this plan any more.',

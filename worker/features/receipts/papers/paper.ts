@@ -2,6 +2,8 @@ import { raise } from '#core/errors.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { type Money, type MoneyResource, toMoneyResource } from '#core/money.ts';
 import { findAccount, findLogo } from '#features/accounts/store.ts';
+import { manageUrlOf } from '#features/authorizations/steps.ts';
+import { findCollectedBy } from '#features/authorizations/store.ts';
 import type { PaperFacts, ReceiptDocument } from '#papers/facts.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { networkNameOf } from '#solana/assets.ts';
@@ -29,9 +31,10 @@ export async function drawReceipt(
   copy: 'public' | 'merchant',
 ): Promise<Uint8Array> {
   const document = documentOf(receipt);
-  const [account, logo, known] = await Promise.all([
+  const [account, logo, authorizationId, known] = await Promise.all([
     findAccount(ctx.db, receipt.merchantId),
     findLogo(ctx.db, receipt.merchantId),
+    findCollectedBy(ctx.db, receipt.paymentId),
     copy === 'merchant' ? findMetadata(ctx.db, receipt.id) : undefined,
   ]);
   // A plan was sold by the service: the paper carries no brand of the account that bought it.
@@ -42,6 +45,7 @@ export async function drawReceipt(
     signature: receipt.signature,
     keyId: receipt.keyId,
     proofUrl: proofPageOf(ctx, receipt),
+    ...(authorizationId ? { subscriptionUrl: manageUrlOf(ctx, authorizationId) } : {}),
     network: networkNameOf(document.network),
     isOrphaned,
     brand: {

@@ -1,7 +1,8 @@
 import { callApi } from '../../browser/call-api.ts';
 import { newIdempotencyKey } from '../../browser/idempotency-key.ts';
 import type { Answer, Failure } from '../../parts/answer.ts';
-import type { ConsentKind, ManageFacts, SubscribeFacts } from '../facts.ts';
+import type { AuthorizationStatus, ConsentKind, ManageFacts, SubscribeFacts } from '../facts.ts';
+import { isOver } from '../machine.ts';
 import type { Progress, SubscribingEffect, SubscribingNews } from '../state.ts';
 
 /** What the public API answers of a subscription that is being made; only what the page reads. */
@@ -9,6 +10,7 @@ interface Subscribing {
   authorization_id: string;
   steps: { kind: ConsentKind; transaction?: string }[];
   problem?: string;
+  manage_url?: string;
 }
 interface Payment {
   payment_id: string;
@@ -17,7 +19,14 @@ interface Payment {
   receipt_id?: string;
   authorization_id?: string;
   subscription?: Subscribing;
+  renewal?: { status: AuthorizationStatus; next_charge_at?: string };
+  access_until?: string;
   expires_at: string;
+}
+interface Cancelled {
+  status: AuthorizationStatus;
+  paid_through: string | null;
+  cancel?: { effective_at: string };
 }
 interface Confirmation {
   payment: Payment;
@@ -38,6 +47,9 @@ const progressOf = (payment: Payment, redirectUrl: string | null = null): Progre
   authorizationId: payment.subscription?.authorization_id ?? payment.authorization_id ?? null,
   steps: (payment.subscription?.steps ?? []).map(({ kind, transaction = null }) => ({ kind, transaction })),
   problem: payment.subscription?.problem ?? null,
+  manageUrl: payment.subscription?.manage_url ?? null,
+  renewal: payment.renewal ? { status: payment.renewal.status, nextChargeAt: payment.renewal.next_charge_at ?? null } : null,
+  accessUntil: payment.access_until ?? null,
   expiresAt: payment.expires_at,
 });
 
@@ -60,8 +72,9 @@ export class SubscribeService {
   async prepare({ account, paymentId }: Of<'prepare'>): Promise<SubscribingNews> {
     if (paymentId !== null) {
       const known = await readPayment(paymentId);
+      const progress = known.ok ? progressOf(known.value) : null;
       // One that is over is followed by another; one of another wallet is refused by its own steps.
-      if (known.ok && known.value.status !== 'FAILED') return { kind: 'prepared', progress: progressOf(known.value) };
+      if (progress && !isOver(progress)) return { kind: 'prepared', progress };
     }
     const { slug, locale, paymentSessionId, handoffToken } = this.#facts;
     const answer = await callApi<Payment | IdentityWanted>('POST', `/v1/products/p/${encodeURIComponent(slug)}/connect`, {
@@ -101,13 +114,10 @@ export class SubscribeService {
 
   async look({ paymentId, txSignature, asksChain, afterMs }: Of<'look'>): Promise<SubscribingNews> {
     await wait(afterMs);
-    if (asksChain && txSignature !== null) {
-      const told = await confirm(paymentId, txSignature);
-      if (told.ok && told.value.payment.status === 'CONFIRMED')
-        return { kind: 'progressed', progress: progressOf(told.value.payment, told.value.redirect_url ?? null) };
-    }
+    const told = asksChain && txSignature !== null ? await confirm(paymentId, txSignature) : null;
+    const redirectUrl = told?.ok ? told.value.redirect_url : undefined;
     const answer = await readPayment(paymentId);
-    return answer.ok ? { kind: 'progressed', progress: progressOf(answer.value) } : { kind: 'unanswered' };
+    return answer.ok ? { kind: 'progressed', progress: progressOf(answer.value, redirectUrl) } : { kind: 'unanswered' };
   }
 }
 
@@ -135,11 +145,14 @@ export class ManageService {
   async send({ transaction, txSignature }: Of<'send'>): Promise<SubscribingNews> {
     let body: object = transaction === null ? { tx_signature: txSignature } : { transaction };
     for (let tries = 1; ; tries++) {
-      const answer = await callApi<{ cancel?: { effective_at: string } }>('POST', this.#path('cancel-confirm'), {
+      const answer = await callApi<Cancelled>('POST', this.#path('cancel-confirm'), {
         body,
         idempotencyKey: newIdempotencyKey(),
       });
-      if (answer.ok) return { kind: 'cancelled', effectiveAt: answer.value.cancel?.effective_at ?? null };
+      if (answer.ok) {
+        const { status, paid_through: paidThrough, cancel } = answer.value;
+        return { kind: 'cancelled', standing: { status, paidThrough, nextChargeAt: null }, effectiveAt: cancel?.effective_at ?? null };
+      }
       if (answer.code !== 'payment_mismatch' || tries === CONFIRMS_MAX) return refused(answer);
       await wait(CONFIRM_AFTER_MS);
       body = { tx_signature: txSignature };

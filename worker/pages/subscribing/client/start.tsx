@@ -8,7 +8,7 @@ import { sayIn } from '../../parts/text.ts';
 import type { SubscribingFacts } from '../facts.ts';
 import { holdsTurn, nextSubscribing } from '../machine.ts';
 import { FIRST_SUBSCRIBING, type Stored, type SubscribingEffect, type SubscribingNews, type SubscribingState } from '../state.ts';
-import { type SubscribingActions, SubscribingPanel } from '../view.tsx';
+import { StandingView, type SubscribingActions, SubscribingPanel } from '../view.tsx';
 import { ManageService, SubscribeService } from './service.ts';
 
 /** Takes the page over from the server: draws every change, moves the focus with it, and has wallet and service do what is to be done. */
@@ -132,6 +132,8 @@ function drawOnChange(page: Holder, facts: SubscribingFacts, panel: HTMLElement)
     const after = page.state;
     drawn = after;
     root.render(<SubscribingPanel facts={facts} state={after} say={say} actions={actions} drawCode={drawQrCode} />);
+    if (facts.page === 'manage' && after.step === 'cancelled' && before?.step !== 'cancelled')
+      createRoot(document.getElementById('standing')!).render(<StandingView facts={facts} standing={after.standing} say={say} />);
     if (before === null) return;
     const problem = 'problem' in after ? after.problem : null;
     const isNew = problem !== null && problem !== ('problem' in before ? before.problem : null);
