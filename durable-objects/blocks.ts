@@ -7,7 +7,6 @@
 
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
-import { RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
 import type { Tables } from './tables.ts';
 
 export const BLOCK_TABLES = {
@@ -36,10 +35,8 @@ export interface Line {
 export const hashOf = (key: string): string => sha256Hex(utf8(key)).slice(0, HASH_CHARS);
 
 /** What is kept of a fingerprint. One that is a hash already is not hashed again. */
-export const checkOf = (fingerprint: string): string => {
-  const hash = fingerprint.startsWith(RECEIVED_BODY) ? fingerprint.slice(RECEIVED_BODY.length) : '';
-  return (/^[0-9a-f]{64}$/.test(hash) ? hash : sha256Hex(utf8(fingerprint))).slice(0, CHECK_CHARS);
-};
+export const checkOf = (fingerprint: string): string =>
+  (/^[0-9a-f]{64}$/.test(fingerprint) ? fingerprint : sha256Hex(utf8(fingerprint))).slice(0, CHECK_CHARS);
 
 /** Every line begins with its break, so that a key is looked for at the beginnings of lines alone. */
 const lineOf = (hash: string, { tick, check, content }: Line): string => `\n${hash}${check}${tick.toString(36)}.${content}`;

@@ -30,28 +30,23 @@ import type {
 import { judgedAt } from '#rules/subscriptions/served.ts';
 import { type Content, packContent, unpackContent, type Verb } from './contents.ts';
 import { GRANT_TABLES } from './grants.ts';
-import { dueAt, EMPTY_STATE, type Event, Holding, type Left, restoreState, type State } from './holding.ts';
+import { dueAt, EMPTY_STATE, type Event, Holding, type Left, type State } from './holding.ts';
 import { Ledger } from './ledger.ts';
-import type { Form, Recorded } from './operations.ts';
-
-/** What this release writes, which the release before it read already. */
-const WRITTEN_FORM: Form = 2;
+import type { Recorded } from './operations.ts';
 
 /** One per (merchant, mode, product, customer): the only place that counts what is left. Rules are in worker/rules/balance.ts. */
 export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   readonly #ledger: Ledger<State, Content, Event>;
   readonly #holding: Holding;
 
-  constructor(state: DurableObjectState, env: Env, form = WRITTEN_FORM) {
+  constructor(state: DurableObjectState, env: Env) {
     super(state, env);
     this.#ledger = new Ledger(state.storage, {
       kind: 'entitlement',
-      form,
       pack: packContent,
       unpack: unpackContent,
       idOf: ({ identity }) => identity?.entitlementId ?? 'unknown',
       empty: EMPTY_STATE,
-      restore: restoreState,
       tables: GRANT_TABLES,
       versionOf: ({ balance }) => balance.version,
       dueAt,
@@ -160,10 +155,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   }
 
   finalize({ paymentIds, ...called }: Called & { paymentIds: string[] }): Promise<void> {
-    return this.#ledger.run(called, () => {
-      this.#holding.beginHistory();
-      this.#holding.grants.finalize(paymentIds, this.#ledger.now);
-    });
+    return this.#ledger.run(called, () => this.#holding.grants.finalize(paymentIds, this.#ledger.now));
   }
 
   noteRenewal({ identity, authorizationId, version, through, ...called }: RenewalCall): Promise<void> {
@@ -205,7 +197,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   /** One effect per key; refusals are not remembered. Keys of different verbs never meet. */
   #once<Name extends Content['verb'], Answer>(
     verb: Name,
-    { identity, key, fingerprint, formerFingerprint, ...called }: Operation<unknown>,
+    { identity, key, fingerprint, ...called }: Operation<unknown>,
     { replay, judge }: { replay(recorded: Recorded<Verb<Name>>): Answer; judge(operationKey: string): Answer },
   ): Promise<Answer | Full | { ok: false; reason: 'conflict' }> {
     return this.#ledger.run(called, () => {
@@ -215,7 +207,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
       const known = operations.find(`${verb}:${key}`, Date.now());
       if (!known)
         return operations.fullUntil === null ? judge(`${verb}:${key}`) : { ok: false, reason: 'full', until: operations.fullUntil };
-      if (!known.isOf(fingerprint, formerFingerprint)) return { ok: false, reason: 'conflict' };
+      if (!known.isOf(fingerprint)) return { ok: false, reason: 'conflict' };
       return replay(known as Recorded<Verb<Name>>);
     });
   }

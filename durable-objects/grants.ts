@@ -2,24 +2,20 @@ import { DAY } from '#core/time.ts';
 import { type Addition, type Balance, emptyBalance } from '#rules/balance.ts';
 import { foldHistory, type HistoryEntry, playEntries, playUse, type Use } from '#rules/history.ts';
 import { hashOf } from './blocks.ts';
-import type { Form } from './operations.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * What is remembered of a payment for ever. Its last use is the one that counts, unless refunded; the `key` of a use is that of who made it,
- * or its hash.
+ * What is remembered of a payment for ever. Its last use is the one that counts, unless refunded. `keyHash` names the key a use was made under.
  */
 export interface Credited {
   grantedUnits: number | null;
-  uses: { key: string; tick: number; units: number; isRefunded: boolean }[];
+  uses: { keyHash: string; tick: number; units: number; isRefunded: boolean }[];
   remaining: number | null;
   paidThrough: number | null;
 }
 
 /**
  * `payment_id` is null for a manual grant; `credited` for that, and for a payment that was taken back before it was credited.
- * What came after the first release stands inside `addition` or in `checkpoint`: that release writes rows of six columns, and
- * must find none but these when it is gone back to.
  */
 export const GRANT_TABLES = {
   grants: `tick INTEGER PRIMARY KEY, payment_id TEXT UNIQUE, addition TEXT NOT NULL, added_at INTEGER NOT NULL,
@@ -37,7 +33,7 @@ type GrantRow = {
   credited: string | null;
 };
 type EntryRow = Pick<GrantRow, 'addition' | 'added_at'>;
-/** `use` before it was added; absent on what an earlier release added, and on a payment that added nothing. */
+/** `use`: what was used before it was added; absent on a payment that added nothing. */
 type StoredAddition = Addition & { use?: Use; isFinal?: boolean };
 
 export interface Grant {
@@ -63,23 +59,19 @@ const ADVANCE_MAX = 1000;
 /** Everything that was ever added to an entitlement, in its order. Used inside operations of its ledger. */
 export class Grants {
   readonly #tables: Tables;
-  readonly #formOf: () => Form;
 
-  /** `formOf`: in what form the object writes. */
-  constructor(tables: Tables, formOf: () => Form) {
+  constructor(tables: Tables) {
     this.#tables = tables;
-    this.#formOf = formOf;
   }
 
   /** A payment's use that a key made, by that key; undefined where none is. */
   findUse({ uses }: Credited, key: string): Credited['uses'][number] | undefined {
     const hash = hashOf(key);
-    return uses.find((use) => use.key === key || use.key === hash);
+    return uses.find((use) => use.keyHash === hash);
   }
 
-  addUse(paymentId: string, credited: Credited, { key, ...use }: Omit<Credited['uses'][number], 'isRefunded'>): void {
-    const named = this.#formOf() === 1 ? key : hashOf(key);
-    this.setCredited(paymentId, { ...credited, uses: [...credited.uses, { key: named, ...use, isRefunded: false }] });
+  addUse(paymentId: string, credited: Credited, { key, ...use }: { key: string; tick: number; units: number }): void {
+    this.setCredited(paymentId, { ...credited, uses: [...credited.uses, { keyHash: hashOf(key), ...use, isRefunded: false }] });
   }
 
   find(paymentId: string): Grant | null {
@@ -87,7 +79,7 @@ export class Grants {
     if (!row) return null;
     const { use, ...addition }: StoredAddition = JSON.parse(row.addition);
     const credited: Credited | null = row.credited === null ? null : readCredited(row.credited);
-    const isAdded = use !== undefined || (credited !== null && credited.grantedUnits !== 0);
+    const isAdded = use !== undefined;
     return { tick: row.tick, addition, isAdded, isRevoked: row.is_revoked === 1, credited };
   }
 
@@ -98,12 +90,12 @@ export class Grants {
     { addition, use, paymentId, credited }: { addition: Addition; use: Use | null; paymentId: string | null; credited: Credited | null },
   ): void {
     const stored: StoredAddition = use ? { ...addition, use } : addition;
-    const values = [tick, paymentId, JSON.stringify(stored), now, use ? 0 : 1, credited && this.#pack(credited)];
+    const values = [tick, paymentId, JSON.stringify(stored), now, use ? 0 : 1, credited && pack(credited)];
     this.#tables.write('INSERT INTO grants VALUES (?, ?, ?, ?, ?, ?)', ...values);
   }
 
   setCredited(paymentId: string, credited: Credited): void {
-    this.#tables.write('UPDATE grants SET credited = ? WHERE payment_id = ?', this.#pack(credited), paymentId);
+    this.#tables.write('UPDATE grants SET credited = ? WHERE payment_id = ?', pack(credited), paymentId);
   }
 
   refundUse(paymentId: string, tick: number): void {
@@ -114,7 +106,7 @@ export class Grants {
 
   /** The credit of a payment that is revoked: should it be reinstated, this is what it adds. */
   setWithheld(paymentId: string, addition: Addition, credited: Credited): void {
-    const values = [JSON.stringify(addition), this.#pack(credited), paymentId];
+    const values = [JSON.stringify(addition), pack(credited), paymentId];
     this.#tables.write('UPDATE grants SET addition = ?, credited = ? WHERE payment_id = ?', ...values);
   }
 
@@ -180,14 +172,6 @@ export class Grants {
     return row ? { tick: row.tick, balance: JSON.parse(row.balance) } : { tick: 0, balance: emptyBalance() };
   }
 
-  /** Kept for ever, so since form 2 without names, and with the hash of a key in its place. */
-  #pack(credited: Credited): string {
-    if (this.#formOf() === 1) return JSON.stringify(credited);
-    const { grantedUnits, remaining, paidThrough, uses } = credited;
-    const packed: Packed = [grantedUnits, remaining, paidThrough, ...uses.map(packUse)];
-    return JSON.stringify(packed);
-  }
-
   /** What was not taken back, after one tick and up to another. */
   *#standing(after: number, through: number): Iterable<HistoryEntry> {
     const sql = 'SELECT addition, added_at FROM grants WHERE tick > ? AND tick <= ? AND is_revoked = 0 ORDER BY tick';
@@ -195,24 +179,28 @@ export class Grants {
   }
 }
 
-type PackedUse = [key: string, tick: number, units: number, isRefunded: 0 | 1];
+type PackedUse = [keyHash: string, tick: number, units: number, isRefunded: 0 | 1];
 type Packed = [grantedUnits: number | null, remaining: number | null, paidThrough: number | null, ...uses: PackedUse[]];
 
-const packUse = ({ key, tick, units, isRefunded }: Credited['uses'][number]): PackedUse => [key, tick, units, isRefunded ? 1 : 0];
+const packUse = ({ keyHash, tick, units, isRefunded }: Credited['uses'][number]): PackedUse => [keyHash, tick, units, isRefunded ? 1 : 0];
+
+/** Kept for ever, so without the names of fields. */
+function pack({ grantedUnits, remaining, paidThrough, uses }: Credited): string {
+  const packed: Packed = [grantedUnits, remaining, paidThrough, ...uses.map(packUse)];
+  return JSON.stringify(packed);
+}
 
 function readCredited(text: string): Credited {
-  const stored: Packed | Credited = JSON.parse(text);
-  if (!Array.isArray(stored)) return stored;
-  const [grantedUnits, remaining, paidThrough, ...uses] = stored;
+  const [grantedUnits, remaining, paidThrough, ...uses]: Packed = JSON.parse(text);
   return {
     grantedUnits,
     remaining,
     paidThrough,
-    uses: uses.map(([key, tick, units, isRefunded]) => ({ key, tick, units, isRefunded: isRefunded === 1 })),
+    uses: uses.map(([keyHash, tick, units, isRefunded]) => ({ keyHash, tick, units, isRefunded: isRefunded === 1 })),
   };
 }
 
 function entryOf({ addition: stored, added_at }: EntryRow): HistoryEntry {
   const { use, isFinal: _, ...addition }: StoredAddition = JSON.parse(stored);
-  return { addition, at: added_at, use: use ?? null };
+  return { addition, at: added_at, use: use! };
 }

@@ -17,26 +17,17 @@ import { endCounts, isNewer, judgedAt, type Renewal } from '#rules/subscriptions
 import { type Credited, type Grant, Grants } from './grants.ts';
 import type { Ledger } from './ledger.ts';
 
-/**
- * The identity is known from the first write; ends up to `endsSeenThrough` were seen to pass. `trackedVersion` is the balance's
- * version while its use is on record; another one tells that an earlier release changed it since.
- */
+/** The identity is known from the first write; ends up to `endsSeenThrough` were seen to pass. */
 export type State = {
   identity: EntitlementKey | null;
   balance: Balance;
   endsSeenThrough: number;
-  trackedVersion: number;
-  /** The native subscription that pays for it, as far as it was told; absent from what an earlier release stored. */
+  /** The native subscription that pays for it, as far as it was told. */
   renewal: Renewal | null;
 };
 export type Event = EntitlementProjection['events'][number];
 
-export const EMPTY_STATE: State = { identity: null, balance: emptyBalance(), endsSeenThrough: 0, trackedVersion: 0, renewal: null };
-export const restoreState = (stored: State): State => ({
-  ...EMPTY_STATE,
-  ...stored,
-  balance: { ...emptyBalance(), ...stored.balance },
-});
+export const EMPTY_STATE: State = { identity: null, balance: emptyBalance(), endsSeenThrough: 0, renewal: null };
 
 /** When an end of paid time counts next; null: never. */
 export function dueAt({ balance, endsSeenThrough, renewal }: State): number | null {
@@ -54,7 +45,7 @@ export class Holding {
 
   constructor(ledger: Ledger<State, unknown, Event>) {
     this.#ledger = ledger;
-    this.grants = new Grants(ledger.tables, () => ledger.operations.form);
+    this.grants = new Grants(ledger.tables);
   }
 
   get balance(): Balance {
@@ -86,16 +77,7 @@ export class Holding {
   }
 
   change(identity: EntitlementKey, balance: Balance): void {
-    this.beginHistory();
-    this.#ledger.state = { ...this.#ledger.state, identity, balance, trackedVersion: balance.version };
-  }
-
-  /** Where an earlier release changed the balance, what it left is where the recorded history begins. */
-  beginHistory(): void {
-    const { state, lastTick } = this.#ledger;
-    if (state.trackedVersion === state.balance.version) return;
-    this.grants.setCheckpoint({ tick: lastTick, balance: state.balance });
-    this.#ledger.state = { ...state, trackedVersion: state.balance.version };
+    this.#ledger.state = { ...this.#ledger.state, identity, balance };
   }
 
   emit(type: EntitlementEventType): void {
@@ -151,9 +133,7 @@ export class Holding {
   /** It was taken back before its credit came: it is added now where that came meanwhile, else when it comes. */
   #release(identity: EntitlementKey, paymentId: string, grant: Grant): void {
     this.grants.forget(grant);
-    // An earlier release did not keep what such a credit would have added, so it has to be brought again.
-    const isKnown = grant.credited !== null && Object.keys(grant.addition).length > 0;
-    if (isKnown) this.creditOnce({ identity, paymentId, addition: grant.addition });
+    if (grant.credited) this.creditOnce({ identity, paymentId, addition: grant.addition });
   }
 
   /** A grant or a period ended: emits the new state, and the end of all access once. */
@@ -168,7 +148,6 @@ export class Holding {
   }
 
   #setRevoked(grant: Grant, isRevoked: boolean): Balance {
-    this.beginHistory();
     return this.grants.setRevoked(grant, isRevoked, this.balance, this.#ledger.now);
   }
 }

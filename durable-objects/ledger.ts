@@ -1,7 +1,8 @@
 import { SECOND } from '#core/time.ts';
 import type { Called, Projected } from '#rules/entitlement-rpc.ts';
+import { BLOCK_TABLES } from './blocks.ts';
 import { Groups, type LogName, logCommit, type Outcome, type Waiting } from './groups.ts';
-import { type Form, OPERATIONS_TABLES, Operations, type Packing, readRow, rowText } from './operations.ts';
+import { Operations, type Packing, readRow, rowText } from './operations.ts';
 import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, sendAt, takeMessages } from './outbox.ts';
 import { Tables } from './tables.ts';
 
@@ -16,11 +17,7 @@ const PAGE_COLUMNS = 'id INTEGER PRIMARY KEY, content TEXT NOT NULL';
 
 /** What an object tells its ledger about its state. */
 export interface LedgerRules<State, Content, Event> extends LogName<State>, Packing<Content> {
-  /** In what form this release writes; an object that holds a newer one stays in that. */
-  form: Form;
   empty: State;
-  /** The state as it was stored, by this release or the one before it. */
-  restore(stored: State): State;
   /** The object's own tables: their columns, by name. */
   tables: Record<string, string>;
   /** Grows with every change; an event is told of one version. */
@@ -58,7 +55,6 @@ export class Ledger<State, Content, Event> {
   readonly #groups = new Groups((group) => this.#commit(group));
   /** Id of the request that the operation under way goes back to. */
   cause: string | undefined;
-  #form: Form = 1;
   /** As set by this instance; null: not known, so the next write sets it. */
   #alarmAt: number | null = null;
   #isAwake = false;
@@ -67,7 +63,7 @@ export class Ledger<State, Content, Event> {
   constructor(storage: DurableObjectStorage, rules: LedgerRules<State, Content, Event>) {
     this.#storage = storage;
     this.#rules = rules;
-    this.tables = new Tables(storage.sql, { page: PAGE_COLUMNS, ...OPERATIONS_TABLES, ...OUTBOX_TABLE, ...rules.tables });
+    this.tables = new Tables(storage.sql, { ...PAGE_TABLE, ...BLOCK_TABLES, ...OUTBOX_TABLE, ...rules.tables });
     this.operations = new Operations(this.tables, rules);
     this.load();
   }
@@ -170,7 +166,7 @@ export class Ledger<State, Content, Event> {
       this.#page = noteChange(this.#page, this.#version(), Date.now());
       this.tables.write(
         'INSERT INTO page VALUES (1, ?) ON CONFLICT DO UPDATE SET content = excluded.content',
-        rowText(this.#form, this.#page, this.operations.tail),
+        rowText(this.#page, this.operations.tail),
       );
       this.#arm();
       return outcomes;
@@ -199,7 +195,7 @@ export class Ledger<State, Content, Event> {
       this.#page = page;
       this.tables.load();
       this.tables.isDirty = isDirty;
-      this.operations.load(this.#form, tail);
+      this.operations.load(tail);
       return { ok: false, error };
     }
   }
@@ -238,11 +234,10 @@ export class Ledger<State, Content, Event> {
     this.#alarmAt = null;
     this.tables.load();
     const stored = readRow<LedgerRow<State>>(this.tables.rows<{ content: string }>('SELECT content FROM page')[0]?.content);
-    this.#form = Math.max(this.#rules.form, stored?.form ?? 1) as Form;
-    this.operations.load(this.#form, stored?.tail ?? '');
+    this.operations.load(stored?.tail ?? '');
     const empty = { state: this.#rules.empty, seenAt: 0, followsCallers: false, lastTick: 0, changedBy: null, ...EMPTY_OUTBOX };
-    const { state, seenAt, ...page } = stored?.page ?? empty;
-    this.#page = { ...page, state: this.#rules.restore(state), seenAt: page.followsCallers ? seenAt : believable(seenAt) };
+    const { seenAt, ...page } = stored?.page ?? empty;
+    this.#page = { ...page, seenAt: page.followsCallers ? seenAt : believable(seenAt) };
   }
 }
 

@@ -24,12 +24,9 @@ import type {
 } from '#rules/metered/rpc.ts';
 import { type PresentedVoucher, planCommit, planVoucher } from '#rules/metered/vouchers.ts';
 import { Ledger } from '../ledger.ts';
-import type { Form } from '../operations.ts';
 import { DELIVERY_TABLES } from './deliveries.ts';
 import { EMPTY_SESSION, type KeptDelivery, SESSION_KEPT_MS, SessionBook, type SessionEvent, type SessionState } from './session-book.ts';
 
-/** Of the first release that has such objects. */
-const WRITTEN_FORM: Form = 2;
 const UNKNOWN = { ok: false, reason: 'unknown' } as const;
 
 const termsOf = ({ cap, minVoucherDelta, gracePeriodSeconds }: MeteredTerms): ChannelTerms => ({
@@ -50,12 +47,10 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
     super(state, env);
     this.#ledger = new Ledger(state.storage, {
       kind: 'metered_session',
-      form: WRITTEN_FORM,
       pack: (content) => JSON.stringify(content),
       unpack: (text) => JSON.parse(text),
       idOf: ({ terms, claimedBy }) => terms?.sessionId ?? claimedBy ?? 'unknown',
       empty: EMPTY_SESSION,
-      restore: (stored) => stored,
       tables: DELIVERY_TABLES,
       versionOf: ({ channel }) => channel.version,
       dueAt: ({ endedAt, isPurged, lookAt }) => {

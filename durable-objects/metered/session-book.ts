@@ -149,7 +149,7 @@ export class SessionBook {
   reserve({ operation, amount, holdsMoney, lifeMs, mayOust, ...request }: DeliveryRequest): Exclude<DeliveryAnswer, { reason: 'unknown' }> {
     const answered = operation && this.#ledger.operations.find(operation.key, this.#ledger.now);
     if (answered) {
-      if (!answered.isOf(operation.fingerprint, operation.formerFingerprint)) return { ok: false, reason: 'conflict' };
+      if (!answered.isOf(operation.fingerprint)) return { ok: false, reason: 'conflict' };
       const delivery = { ...answered.content, amount: BigInt(answered.content.amount) };
       return { ok: true, replayed: true, delivery, snapshot: this.snapshot };
     }

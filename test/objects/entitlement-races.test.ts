@@ -155,12 +155,10 @@ describe('group commit', () => {
   const newLedger = (storage: DurableObjectStorage) =>
     new Ledger<Count, string, string>(storage, {
       kind: 'entitlement',
-      form: 2,
       pack: (content) => content,
       unpack: (text) => text,
       idOf: () => 'counter',
       empty: { version: 0 },
-      restore: (state) => state,
       tables: {},
       versionOf: ({ version }) => version,
       dueAt: () => null,

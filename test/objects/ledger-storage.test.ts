@@ -5,9 +5,10 @@ import { utf8 } from '#core/encoding.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { EntitlementKey } from '#rules/balance.ts';
 import type { KeyedUse } from '#rules/entitlement-rpc.ts';
+import { BLOCK_TABLES } from '../../durable-objects/blocks.ts';
 import { type Content, packContent, unpackContent } from '../../durable-objects/contents.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
-import { OPERATIONS_TABLES, Operations } from '../../durable-objects/operations.ts';
+import { Operations } from '../../durable-objects/operations.ts';
 import { Tables } from '../../durable-objects/tables.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { newHolder, silence } from '../world/entitlement.ts';
@@ -16,7 +17,7 @@ import { seededRandom } from '../world/faults.ts';
 
 afterEach(letTimeRun);
 
-const use = (key: string, now: number): KeyedUse => ({ key: `consume:${key}`, fingerprint: `2:${sha256Hex(utf8(key))}`, now, units: 1 });
+const use = (key: string, now: number): KeyedUse => ({ key: `consume:${key}`, fingerprint: sha256Hex(utf8(key)), now, units: 1 });
 const uuids = (count: number) => Array.from({ length: count }, () => crypto.randomUUID());
 
 /** The object's own code on its storage, which counts the rows that statements write as the platform bills them. */
@@ -80,6 +81,25 @@ describe('a settled payment and its first use', () => {
   });
 });
 
+describe('stored form of an object', () => {
+  it('refuses every call, and changes nothing, when the stored form is unknown', async () => {
+    const { stub, identity, grant } = newHolder();
+    await grant('grant-1', { units: 5 });
+    const read = (storage: DurableObjectStorage) => storage.sql.exec<{ content: string }>('SELECT content FROM page').one().content;
+    const unknown = await runInDurableObject(stub, (_, { storage }) => {
+      storage.sql.exec("UPDATE page SET content = json_set(content, '$.form', 99)");
+      return read(storage);
+    });
+    await runInDurableObject(stub, (_, state) => {
+      expect(() => new Entitlement(state, testEnv)).toThrow('stored in form 99');
+      expect(read(state.storage)).toBe(unknown);
+      state.storage.sql.exec("UPDATE page SET content = json_set(content, '$.form', 1)");
+    });
+    expect(await stub.consumeMany(identity, [use('after', Date.now())])).toMatchObject([{ ok: true, remaining: 4 }]);
+    await silence(stub);
+  });
+});
+
 describe('what an object remembers of its operations', () => {
   const packing = { pack: packContent, unpack: unpackContent };
   const content = (units: number): Content => ({
@@ -97,10 +117,10 @@ describe('what an object remembers of its operations', () => {
     const { stub } = newHolder();
     await runInDurableObject(stub, async (_, { storage }) => {
       const open = (tail: string) => {
-        const tables = new Tables(storage.sql, OPERATIONS_TABLES);
+        const tables = new Tables(storage.sql, BLOCK_TABLES);
         tables.load();
         const operations = new Operations<Content>(tables, packing);
-        operations.load(2, tail);
+        operations.load(tail);
         return operations;
       };
       let operations = open('');
@@ -118,7 +138,7 @@ describe('what an object remembers of its operations', () => {
       for (let step = 0; step < 10_000 * SOAK; step++) {
         tick += Math.floor(random() * 3) + 1;
         const key = `key-${step}`;
-        const entry = { tick, fingerprint: `2:${sha256Hex(utf8(key))}`, content: content(step % 100) };
+        const entry = { tick, fingerprint: sha256Hex(utf8(key)), content: content(step % 100) };
         operations.record(tick, key, entry.fingerprint, entry.content);
         expected.set(key, entry);
         if (random() < 0.02) {

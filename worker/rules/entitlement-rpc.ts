@@ -12,22 +12,17 @@ export interface Called {
   now: number;
   /** How far that is ahead of wall time: in a sandbox session, and on a local machine whose chain was moved on. */
   aheadMs?: number;
-  /** What the caller goes back to, for the log; absent from a caller of an earlier release. */
+  /** What the caller goes back to, for the log. */
   requestId?: string | undefined;
   /** How long the caller still waits: an operation that has waited longer for its commit is not begun. */
   leftMs?: number;
 }
-
-/** A fingerprint that begins so is of the body as it was received: SHA-256 in hex follows. */
-export const RECEIVED_BODY = '2:';
 
 /** A caller's operation, exactly once per key while it is kept. `fingerprint` tells another request with the same key. */
 export interface Operation<T> extends Called {
   identity: EntitlementKey;
   key: string;
   fingerprint: string;
-  /** As the release before made it: an operation it recorded is recognised by this. */
-  formerFingerprint?: string | undefined;
   input: T;
 }
 
@@ -38,7 +33,6 @@ export type PassedOutcome = ConsumeAnswer | { ok: false; reason: 'overloaded' };
 export interface KeyedUse extends Called {
   key: string;
   fingerprint: string;
-  formerFingerprint?: string | undefined;
   units: number;
 }
 

@@ -12,11 +12,11 @@ export type Use = Pick<Balance, 'drawnUnits' | 'refundedUnits' | 'drawnAt'>;
 
 export const useOf = ({ drawnUnits, refundedUnits, drawnAt }: Use): Use => ({ drawnUnits, refundedUnits, drawnAt });
 
-/** `use` is that before the addition; null where an earlier release did not record it, so that it counts as made after it. */
+/** `use` is that before the addition. */
 export interface HistoryEntry {
   addition: Addition;
   at: number;
-  use: Use | null;
+  use: Use;
 }
 
 /** Brings the use of counted units to what it was at a later point. It takes what is left, though that ended by then. */
@@ -38,7 +38,7 @@ export function playUse(balance: Balance, { drawnUnits, refundedUnits, drawnAt }
 /** Goes on from a balance with entries that stand, in their order. */
 export function playEntries(from: Balance, entries: Iterable<HistoryEntry>): Balance {
   let balance = from;
-  for (const { addition, at, use } of entries) balance = addPaid(use ? playUse(balance, use) : balance, addition, at);
+  for (const { addition, at, use } of entries) balance = addPaid(playUse(balance, use), addition, at);
   return balance;
 }
 

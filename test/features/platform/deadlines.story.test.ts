@@ -209,12 +209,10 @@ describe('an operation that waits in an object', () => {
       });
       const ledger = new Ledger<{ version: number }, string, string>(slow, {
         kind: 'entitlement',
-        form: 2,
         pack: (content) => content,
         unpack: (text) => text,
         idOf: () => 'counter',
         empty: { version: 0 },
-        restore: (state) => state,
         tables: {},
         versionOf: ({ version }) => version,
         dueAt: () => null,

@@ -83,8 +83,7 @@ export const eraseEntitlement = (ctx: Scope, entitlementId: string): Promise<voi
 
 /** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
 function operationOf<T>(ctx: Ctx, identity: EntitlementKey, verb: string, request: IdempotentRequest, input: T): Operation<T> {
-  const [fingerprint, formerFingerprint] = fingerprintsOf(ctx, request);
-  return { identity, key: `${verb}:${request.key}`, fingerprint, formerFingerprint, input, ...calledBy(ctx) };
+  return { identity, key: `${verb}:${request.key}`, fingerprint: fingerprintsOf(ctx, request)[0], input, ...calledBy(ctx) };
 }
 
 /** Consumes units in one step, exactly once per key. Denials and conflicts are answers, from which the caller makes a challenge. */

@@ -110,7 +110,7 @@ export const entitlementRoutes = router()
     const sold = await getProduct(ctx, productId);
     const identity = entitlementKeyOf(ctx, productId, customerOf(body.customer));
     const { units, days, reason } = body;
-    const request = await idempotentRequest(c, { validated: body });
+    const request = await idempotentRequest(c);
     const granted = await grantEntitlement(ctx, identity, request, { sold, units, days, reason });
     if (granted.replayed) c.header('Idempotent-Replayed', 'true');
     return c.json(toEntitlementResource(granted.snapshot), 200);
@@ -118,7 +118,7 @@ export const entitlementRoutes = router()
   .openapi(refund, async (c) => {
     const { scope: ctx } = c.var;
     const body = c.req.valid('json');
-    const freed = await refundConsumption(ctx, await idempotentRequest(c, { validated: body }), {
+    const freed = await refundConsumption(ctx, await idempotentRequest(c), {
       consumptionId: body.consumption_id,
       reason: body.reason,
     });

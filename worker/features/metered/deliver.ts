@@ -71,8 +71,7 @@ export async function reserveDelivery(
   const session = await recallSession(ctx, sessionId);
   if (session.merchantId !== actor.accountId || session.livemode !== actor.livemode) throw new ApiError('not_found');
   if (!isOpened(session)) throw refusal(isOver(session) ? 'channel-sealed' : 'not-open');
-  const [fingerprint, formerFingerprint] = fingerprintsOf(ctx, request);
-  const operation = { key: `deliver:${request.key}`, fingerprint, formerFingerprint };
+  const operation = { key: `deliver:${request.key}`, fingerprint: fingerprintsOf(ctx, request)[0] };
   const lifeMs = (lifeSeconds ?? RESERVED_SECONDS) * SECOND;
   return reserve(ctx, sessionId, { deliveryId, amount: amountOf(session, asked), lifeMs, holdsMoney: true, mayOust: false, operation });
 }

@@ -142,7 +142,7 @@ export const meteredRoutes = router()
       throw invalid('amount', 'Name exactly one of amount and units', 'missing');
     const asked = body.amount === undefined ? { units: body.units! } : { amount: usdcOf('amount', body.amount).units };
     const delivery = { deliveryId: body.delivery_id ?? null, asked, lifeSeconds: body.expires_in ?? null };
-    const request = await idempotentRequest(c, { validated: body });
+    const request = await idempotentRequest(c);
     const reserved = await reserveDelivery(ctx, actor, c.req.valid('param').session_id, request, delivery);
     if (reserved.replayed) c.header('Idempotent-Replayed', 'true');
     return c.json(toDirective(ctx, reserved.delivery, reserved.snapshot), 201);

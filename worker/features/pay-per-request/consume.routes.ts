@@ -60,7 +60,7 @@ export const consumeRoutes = router().openapi(consume, async (c) => {
   const identity = entitlementKeyOf(ctx, await productIdOf(ctx, body), customerOf(body.customer));
   const { url, description, mime_type: mimeType } = body.resource ?? {};
   const resource = url === undefined ? undefined : { url, ...(description ? { description } : {}), ...(mimeType ? { mimeType } : {}) };
-  const request = await idempotentRequest(c, { validated: body });
+  const request = await idempotentRequest(c);
   const used = await consumeUnits(ctx, identity, request, { units: body.units, resource }, c.var.told?.used);
   if (used.replayed) c.header('Idempotent-Replayed', 'true');
   else c.set('unitsConsumed', used.units);

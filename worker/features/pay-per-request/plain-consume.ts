@@ -20,7 +20,7 @@ import { answerHeaders, NOT_KEPT, requestIdOf } from '#platform/http/request-id.
 import { logRequest } from '#platform/log.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { AdmissionRequest, PassedAnswer, PassedUse } from '#rules/admission.ts';
-import { type ConsumeAnswer, RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
+import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
 
 export const CONSUME_PATH = '/access/entitlements/consume';
 const PATH = `/v1${CONSUME_PATH}`;
@@ -39,7 +39,6 @@ export interface PlainBody {
   customerRef: string;
   units: number;
   fingerprint: string;
-  formerFingerprint: string;
 }
 
 /** The plain body, exactly; null for every other, also where the route would take it. */
@@ -54,9 +53,8 @@ export function plainBodyOf(text: string): PlainBody | null {
   if (typeof units !== 'number' || !Number.isInteger(units) || units < 1 || units > UNITS_MAX) return null;
   // RFC 8785 of these fields: names in order, texts as JSON.stringify writes them, integers in digits.
   const head = `{"customer":{"customer_ref":${JSON.stringify(customerRef)}},"product_id":"${productId}"`;
-  const whole = sha256Hex(utf8(`${head},"units":${units}}`));
-  const received = body.units === undefined ? sha256Hex(utf8(`${head}}`)) : whole;
-  return { productId, customerRef, units, fingerprint: RECEIVED_BODY + received, formerFingerprint: whole };
+  const fingerprint = sha256Hex(utf8(`${head}${body.units === undefined ? '' : `,"units":${units}`}}`));
+  return { productId, customerRef, units, fingerprint };
 }
 
 function parsed(text: string): unknown {

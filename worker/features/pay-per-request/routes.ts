@@ -68,7 +68,7 @@ export const x402Routes = router().openapi(settle, async (c) => {
     customer: body.customer ? customerOf(body.customer) : null,
     consumeUnits: body.consume_units,
   };
-  const settling = await settlePayment(ctx, await idempotentRequest(c, { validated: body }), input);
+  const settling = await settlePayment(ctx, await idempotentRequest(c), input);
   if (settling.kind === 'refused') throw newRefusal(settling);
   if (settling.kind === 'pending') {
     c.header('Retry-After', String(RETRY_AFTER_SECONDS));

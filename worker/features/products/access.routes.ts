@@ -51,7 +51,7 @@ export const accessProductRoutes = router()
     const { scope: ctx } = c.var;
     const input = c.req.valid('json');
     const present = (app: Parameters<typeof toAppResource>[0]) => ({ status: 201, body: toAppResource(app) });
-    const request = await idempotentRequest(c, { validated: input });
+    const request = await idempotentRequest(c);
     return sendStored(c, await once(ctx, request, (keep) => commitKept(ctx, planApp(ctx, input), keep), present));
   })
   .openapi(createProduct, async (c) => {
@@ -59,7 +59,7 @@ export const accessProductRoutes = router()
     const input = c.req.valid('json');
     const answer = await once<Parameters<typeof toProductResource>[1]>(
       ctx,
-      await idempotentRequest(c, { validated: input }),
+      await idempotentRequest(c),
       async (keep) => {
         const planned = await planProduct(ctx, actor, input);
         return commitKept(ctx, planned, keep, (product) => explainRefusal(ctx, actor, product));

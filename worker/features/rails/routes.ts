@@ -67,7 +67,7 @@ export const railRoutes = router()
     const plan = () => planRailSetting(ctx, actor, railId, input);
     const answer = await once(
       ctx,
-      await idempotentRequest(c, { validated: input }),
+      await idempotentRequest(c),
       // Refused by the database, it is planned again: where another wallet was first, that says so.
       async (keep) => commitKept(ctx, await plan(), keep, () => plan().then(() => null)),
       (body) => ({ status: 200, body }),

@@ -9,7 +9,6 @@ import { canonicalJson, utf8 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
 import { vetoUnlessChanged, type Write } from './commit.ts';
 import { type Swept, sweepRounds } from './sweep-pages.ts';
 import { idempotencyRecords } from './tables/idempotency.ts';
@@ -20,8 +19,6 @@ export interface IdempotentRequest {
   key: string;
   /** The body's text as it was received; empty where there was none. */
   text: string;
-  /** The body as the route read it: what the release before fingerprints, beside which this one may run and whose records live for up to 30 days. */
-  validated?: unknown;
   keepMs?: number;
   /** Body or answer holds a secret: the fingerprint is keyed and the answer sealed, so that the database holds neither in clear. */
   isSecret?: boolean;
@@ -135,15 +132,12 @@ const purposeOf = ({ scope, key }: IdempotentRequest): string => answerPurpose(`
 export const answerPurpose = (scopeAndKey: string): string => `idempotency:${scopeAndKey}`;
 
 /**
- * What tells a request from another under its key, in every form a record may hold; new records hold the first: SHA-256 of the
- * canonical body as it was received, unknown fields, blanks and all, after `2:`; where that is keyed, under each pepper. The last is the form of the release before, of the
- * body as the route read it: what that release recorded is recognised by it.
+ * Tells a request from another under its key: SHA-256 of the canonical body as it was received, unknown fields and all. A body with a
+ * secret is keyed, under each pepper: a record may hold any of them, a new one holds the first.
  */
-export function fingerprintsOf(ctx: Ctx, { text, validated, isSecret }: IdempotentRequest): [string, ...string[]] {
+export function fingerprintsOf(ctx: Ctx, { text, isSecret }: IdempotentRequest): [string, ...string[]] {
   const canonical = canonicalTextOf(text);
-  const hashes = isSecret ? pepperedHashes(ctx.config.PEPPER, 'idempotency', canonical) : [sha256Hex(utf8(canonical))];
-  const received = hashes.map((hash) => RECEIVED_BODY + hash) as [string, ...string[]];
-  return validated === undefined ? received : [...received, sha256Hex(utf8(canonicalJson(validated)))];
+  return isSecret ? pepperedHashes(ctx.config.PEPPER, 'idempotency', canonical) : [sha256Hex(utf8(canonical))];
 }
 
 /** RFC 8785 where the text has such a form: a number no double holds, or nesting beyond the stack, has none. */

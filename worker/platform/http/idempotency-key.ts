@@ -49,8 +49,6 @@ export const optionalKeyErrors = [...idempotencyErrors, 'idempotency_race'] as c
 export interface KeyOptions {
   keepMs?: number;
   isSecret?: boolean;
-  /** The body as it was validated: for routes whose answers the release before keeps. */
-  validated?: unknown;
 }
 
 /** What makes two requests the same one: who, in which mode, to which concrete path, under which key, with which body. */

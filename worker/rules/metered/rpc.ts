@@ -72,7 +72,7 @@ export interface DeliveryRequest extends Called {
   holdsMoney: boolean;
   /** Whether another announcement may give way, which is asked for only where many come and none is committed. */
   mayOust: boolean;
-  operation: { key: string; fingerprint: string; formerFingerprint?: string | undefined } | null;
+  operation: { key: string; fingerprint: string } | null;
 }
 /** `crowded`: another announcement would have to give way. Nothing is stored then. */
 export type DeliveryAnswer =

@@ -102,7 +102,7 @@ export const paymentSessionRoutes = router().openapi(create, async (c) => {
   let slug = '';
   const answer = await once<PaymentSession>(
     ctx,
-    await idempotentRequest(c, { validated: body }),
+    await idempotentRequest(c),
     async (keep) => {
       const listing = await getOwnListing(ctx, namedProduct(body, 'body'));
       slug = listing.product.slug;

@@ -96,7 +96,7 @@ export const subscriptionPlanRoutes = router()
     const { product_id: productId } = c.req.valid('param');
     const answer = await once<PlanView>(
       ctx,
-      await idempotentRequest(c, { validated: c.req.valid('json') }),
+      await idempotentRequest(c),
       async (keep) => commitKept(ctx, await confirmPlan(ctx, await soldBySubscription(ctx, productId)), keep),
       present,
     );
