@@ -35,6 +35,14 @@ const path = join(folder, made[0]!);
 const tables = readFileSync(path, 'utf8')
   .replace(/\(`substr\([^)]*\)`\)/g, (expression) => expression.replaceAll('`', ''))
   .replace(WITHOUT_ROWID, '$1 WITHOUT ROWID;');
+// drizzle-kit notes when it ran and draws an id: two runs over the same tables would differ.
+for (const [name, volatile, fixed] of [
+  ['_journal.json', /"when": \d+/, '"when": 0'],
+  ['0000_snapshot.json', /"id": "[0-9a-f-]+"/, '"id": "00000000-0000-4000-8000-000000000000"'],
+] as const) {
+  const meta = join(folder, 'meta', name);
+  writeFileSync(meta, readFileSync(meta, 'utf8').replace(volatile, fixed));
+}
 const triggers = readFileSync(join(ROOT, TABLES, 'triggers.sql'), 'utf8');
 writeFileSync(path, `${tables.trimEnd()}--> statement-breakpoint\n${triggers}`);
 console.log(path);

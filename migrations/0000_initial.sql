@@ -459,10 +459,6 @@ CREATE TABLE `figure_cursors` (
 	`name` text PRIMARY KEY NOT NULL,
 	`seq` integer NOT NULL,
 	`folded_at` integer NOT NULL,
-	`began_at` integer NOT NULL,
-	`phase` text,
-	`after` text NOT NULL,
-	`checked_day` text,
 	`version` integer NOT NULL
 );
 --> statement-breakpoint

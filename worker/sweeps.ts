@@ -7,7 +7,6 @@ import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
 import type { AuthorizationClass } from '#features/authorizations/authorization.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
-import { sweepFigureCheck } from '#features/figures/check/check.ts';
 import { sweepFigures } from '#features/figures/fold.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMails } from '#features/mail-delivery/attempt.ts';
@@ -125,7 +124,6 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'settlements', nextDueAt: atEachCron, run: sweepSettlements },
   { name: 'feePayer', nextDueAt: atEachCron, run: whole(sweepFeePayer) },
   { name: 'figures', nextDueAt: atEachCron, run: sweepFigures },
-  { name: 'figureCheck', nextDueAt: every(HOUR), run: whole(sweepFigureCheck) },
   { name: 'domains', nextDueAt: every(10 * MINUTE), run: sweepDomains },
   { name: 'tickets', nextDueAt: every(10 * MINUTE), run: sweepTickets },
   { name: 'audit', nextDueAt: every(10 * MINUTE), run: whole(sweepAudit) },

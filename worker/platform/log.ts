@@ -21,7 +21,7 @@ export interface LogLine {
   object?: 'entitlement' | 'metered_session';
   taken?: number;
   /** What kind of thing a daily check found to differ; `subject_id` says which, `code` how. */
-  audit?: 'payment' | 'entitlement' | 'figures';
+  audit?: 'payment' | 'entitlement';
   subject_id?: string;
   deferred?: string;
   /** A message that is kept for a person: where it waited and what kind it is, never what it says. */

@@ -39,7 +39,7 @@ describe('a merchant with a hundred thousand payments, and figures of a million'
   });
 });
 
-describe('folding what was there before there were figures', () => {
+describe('the fold of a long history', () => {
   /** A soak folds more than a hundred thousand. */
   const SIZES = [500, 1500 * Number(testEnv.TEST_SOAK)];
   /** Of the last page, which is seldom full. */
@@ -50,22 +50,20 @@ describe('folding what was there before there were figures', () => {
     const ada = await w.merchant();
     const { payment } = await w.purchase(await w.product(ada, { access_period_days: 30 }), await w.chain.wallet());
     const tables = ['figure_days', 'figure_quarters', 'figure_totals', 'figure_cursors'];
+    const confirmed = await DB.prepare("SELECT id FROM events WHERE type = 'payment.confirmed' AND subject_id = ?")
+      .bind(payment.payment_id)
+      .first<{ id: string }>();
     let copied = 0;
     let first: number | null = null;
     for (const size of SIZES) {
-      await multiply(DB, 'payments', 'id', payment.payment_id, size - copied, {
-        id: `'fold-' || (${copied} + i)`,
-        nonce: `'fold-nonce-' || (${copied} + i)`,
-        reference: `'fold-reference-' || (${copied} + i)`,
-        tx_signature: `'fold-signature-' || (${copied} + i)`,
-        created_at: `payments.created_at - (${copied} + i) * 70000`,
-        confirmed_at: `payments.confirmed_at - (${copied} + i) * 70000`,
+      const each = (name: string) => `'${name}-' || (${copied} + i)`;
+      await multiply(DB, 'events', 'id', confirmed!.id, size - copied, {
+        seq: '(SELECT max(seq) FROM events) + i',
+        id: each('fold'),
+        subject_id: each('fold-payment'),
       });
       copied = size;
-      await DB.batch([
-        ...tables.map((table) => DB.prepare(`DELETE FROM ${table}`)),
-        DB.prepare("DELETE FROM payments WHERE id LIKE 'many-%'"),
-      ]);
+      await DB.batch(tables.map((table) => DB.prepare(`DELETE FROM ${table}`)));
       const { env, readings } = withRowCount(w.env);
       await w.sweepAlone('figures', env);
       const rowsEach = rowsOf(readings) / (size + 1);

@@ -51,7 +51,6 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   refunds: 'both',
   entitlements: 'both',
   figures: 'both',
-  figureCheck: 'both',
   endedSetups: 'both',
   receiptChains: 'both',
   audit: 'both',

@@ -56,7 +56,7 @@ export async function readFigures(ctx: Scope, from: number, to: number) {
   const asked = { merchantId: ctx.merchantId, livemode: ctx.livemode, from: firstDay, to: lastDay + DAY };
   const tail = behindCursor(ctx.db, ctx, MOVING_TYPES, BEHIND_MAX + 1);
   const stored = await loadFigures(ctx.db, { ...asked, edges: edges.map((day) => [day, day + DAY]) }, tail);
-  const isCaughtUp = stored.behind.length <= BEHIND_MAX && stored.foldedAt !== null && stored.isWhole;
+  const isCaughtUp = stored.behind.length <= BEHIND_MAX;
   const behind = gather(stored.behind.slice(0, BEHIND_MAX).flatMap(movementsOfEvent));
   const whole = merge({ ...behind, totals: [] }, { ...stored, totals: [] });
   return {
@@ -64,7 +64,7 @@ export async function readFigures(ctx: Scope, from: number, to: number) {
     quarters: replaced(stored.quarters, whole.quarters, ({ quarter }) => quarter),
     totals: countsOf(stored.totals, ...behind.totals.map(({ counts }) => counts)),
     isEdge: (day: number) => edges.includes(day),
-    asOf: isCaughtUp ? ctx.now : (stored.foldedAt ?? 0),
+    asOf: isCaughtUp ? ctx.now : stored.foldedAt,
   };
 }
 

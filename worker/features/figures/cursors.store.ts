@@ -7,7 +7,7 @@ import { casUpdate } from '#platform/db/versioned.ts';
 import type { EventType } from '#rules/events.ts';
 import type { EndedDeliveries } from './store.ts';
 
-/** Events of the two modes are folded apart, so that live figures wait for no sandbox. The first one also counts what was there before. */
+/** Events of the two modes are folded apart, so that live figures wait for no sandbox. */
 const CURSORS = { live: 'events', sandbox: 'sandbox' } as const;
 export const cursorNameOf = (livemode: boolean): string => (livemode ? CURSORS.live : CURSORS.sandbox);
 
@@ -16,27 +16,15 @@ export interface FigureCursors {
   sandbox: FigureCursor;
 }
 
-/** The cursors; made at the first call, which is when figures begin: what is stored by then is counted afterwards, all else is folded. */
+/** The cursors, made at the first call. */
 export async function openCursors(db: Db): Promise<FigureCursors> {
-  const end = sql`(SELECT coalesce(max(seq), 0) FROM events)`;
-  const isNew = (name: string) => sql`NOT EXISTS (SELECT 1 FROM figure_cursors WHERE name = ${name})`;
-  const [, , cursors] = await db.batch([
+  const names = Object.values(CURSORS);
+  const [, cursors] = await db.batch([
     db
       .insert(figureCursors)
-      .select(sql`SELECT ${CURSORS.live}, ${end}, 0, ${end}, 'payments', '', NULL, 1 WHERE ${isNew(CURSORS.live)}`)
+      .values(names.map((name) => ({ name, seq: 0, foldedAt: 0, version: 1 })))
       .onConflictDoNothing(),
-    // Up to here the release before folded both modes under one name.
-    db
-      .insert(figureCursors)
-      .select(
-        sql`SELECT ${CURSORS.sandbox}, seq, folded_at, began_at, NULL, '', NULL, 1 FROM figure_cursors
-          WHERE name = ${CURSORS.live} AND ${isNew(CURSORS.sandbox)}`,
-      )
-      .onConflictDoNothing(),
-    db
-      .select()
-      .from(figureCursors)
-      .where(inArray(figureCursors.name, Object.values(CURSORS))),
+    db.select().from(figureCursors).where(inArray(figureCursors.name, names)),
   ]);
   const named = (name: string): FigureCursor => cursors.find((cursor) => cursor.name === name)!;
   return { live: named(CURSORS.live), sandbox: named(CURSORS.sandbox) };
@@ -45,9 +33,6 @@ export async function openCursors(db: Db): Promise<FigureCursors> {
 /** Fail the batch where another run has stepped the cursor since it was read. */
 export const stepFigureCursor = (ctx: Shard, before: FigureCursor, after: Partial<FigureCursor> = {}): Write[] =>
   casUpdate(ctx, figureCursors, before, after);
-
-/** Is what was there before there were figures still being counted, or not begun? */
-export const isCountingEarlier = async (db: Db): Promise<boolean> => (await openCursors(db)).live.phase !== null;
 
 /** A cursor as it is after one step, for another step of the same round. */
 export const steppedCursor = (cursor: FigureCursor): FigureCursor => ({ ...cursor, version: cursor.version + 1 });

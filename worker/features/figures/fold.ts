@@ -1,4 +1,3 @@
-import { assert } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { commit, type Write } from '#platform/db/commit.ts';
@@ -7,7 +6,6 @@ import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { FigureCursor } from '#platform/db/tables/office/figures.ts';
 import { deliveryCounts } from '#rules/figures/answer-times.ts';
 import { type Movement, reversed } from '#rules/figures/figures.ts';
-import { countEarlier } from './backfill.ts';
 import { listEndedDeliveries, listMoving, openCursors, stepFigureCursor, steppedCursor } from './cursors.store.ts';
 import { gather, merge } from './gather.ts';
 import { MOVING_TYPES, movementsOfEvent } from './movements.ts';
@@ -21,16 +19,14 @@ const SWEEP_MS = 20 * SECOND;
 const STEPS_MAX = 100;
 
 /**
- * Brings what happened into the figures: first what is new, then what was there before there were figures, and last what is new in
- * sandboxes, so that live figures wait for none of them. Each step adds its sums and moves the cursor in one batch, so that nothing is
+ * Brings what happened into the figures, live events before those of sandboxes, so that live figures wait for no sandbox. Each step adds its sums and moves the cursor in one batch, so that nothing is
  * counted twice or left out, wherever a run dies. Answers how much it took.
  */
 export async function sweepFigures(ctx: Shard): Promise<Swept> {
   let taken = 0;
   for (let step = 0; step < STEPS_MAX && ctx.elapsedMs() < SWEEP_MS; step++) {
     const cursors = await openCursors(ctx.db);
-    const folded =
-      (await foldNews(ctx, cursors.live)) || (await countEarlier(ctx, cursors, fold)) || (await foldNews(ctx, cursors.sandbox));
+    const folded = (await foldNews(ctx, cursors.live)) || (await foldNews(ctx, cursors.sandbox));
     if (folded === 0) return { taken, isFinished: true };
     taken += folded;
   }
@@ -80,12 +76,10 @@ async function planFolded(db: Db, movements: readonly Movement[]): Promise<Write
 
 /**
  * Statements, not effects: take what these events of one sandbox brought out of its merchant's figures again, before they are deleted. What
- * was not folded yet is not in them, and never will be. They fail the batch where events of sandboxes are folded meanwhile. Not while
- * `isCountingEarlier`: then it is not known which of it is in the figures.
+ * was not folded yet is not in them, and never will be. They fail the batch where events of sandboxes are folded meanwhile.
  */
 export async function planUnfolded(ctx: Scope, events: StoredEvent[]): Promise<Write[]> {
-  const { live, sandbox } = await openCursors(ctx.db);
-  assert(live.phase === null, 'what was there before figures is counted');
+  const { sandbox } = await openCursors(ctx.db);
   const folded = events.filter(({ seq }) => seq <= sandbox.seq);
   const writes = await planFolded(ctx.db, reversed(folded.flatMap(movementsOfEvent)));
   return [...stepFigureCursor(ctx, sandbox), ...writes, ...dropEmptyFigures(ctx.db, ctx.merchantId)];

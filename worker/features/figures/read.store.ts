@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import type { Db } from '#platform/context.ts';
 import { events, type StoredEvent } from '#platform/db/tables/events.ts';
 import { figureCursors, figureDays, figureQuarters, figureTotals } from '#platform/db/tables/office/figures.ts';
@@ -15,12 +15,7 @@ export const behindCursor = (db: Db, { merchantId, livemode }: FigureOwner, type
       and(
         eq(events.merchantId, merchantId),
         eq(events.livemode, livemode),
-        // Before the sandbox has a cursor of its own, both modes have that of the live one.
-        gt(
-          events.seq,
-          sql`coalesce((SELECT seq FROM figure_cursors WHERE name = ${cursorNameOf(livemode)}),
-            (SELECT seq FROM figure_cursors WHERE name = ${cursorNameOf(true)}), 0)`,
-        ),
+        gt(events.seq, sql`coalesce((SELECT seq FROM figure_cursors WHERE name = ${cursorNameOf(livemode)}), 0)`),
         sql`+${events.type} IN ${[...types]}`,
       ),
     )
@@ -39,11 +34,11 @@ export async function loadFigures(
     edges.map(([start, end]) => sql`(quarter >= ${start} AND quarter < ${end})`),
     sql` OR `,
   );
-  const [cursors, days, quarters, totals, behind] = await db.batch([
+  const [[cursor], days, quarters, totals, behind] = await db.batch([
     db
       .select()
       .from(figureCursors)
-      .where(inArray(figureCursors.name, [cursorNameOf(true), cursorNameOf(false)])),
+      .where(eq(figureCursors.name, cursorNameOf(livemode))),
     db.select().from(figureDays).where(sql`${mine} AND day >= ${from} AND day < ${to}`).orderBy(asc(figureDays.day)),
     db
       .select()
@@ -53,8 +48,7 @@ export async function loadFigures(
     tail,
   ]);
   return {
-    foldedAt: cursors.find(({ name }) => name === cursorNameOf(livemode))?.foldedAt ?? null,
-    isWhole: cursors.some(({ name, phase }) => name === cursorNameOf(true) && phase === null),
+    foldedAt: cursor?.foldedAt ?? 0,
     days: days.map((row) => ({ ...row, quarters: parsedParts(row.quarters), products: parsedParts(row.products) })),
     quarters: quarters.map((row) => ({ ...row, products: parsedParts(row.products) })),
     totals: totals[0] ? parsed(totals[0].counts) : {},

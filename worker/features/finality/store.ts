@@ -2,9 +2,9 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { claimsInReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import { CLAIMED_TRANSACTION, type FateStep, FINAL_AFTER_MS, type Watched } from '#platform/db/fate.ts';
+import { CLAIMED_TRANSACTION, type FateStep, type Watched } from '#platform/db/fate.ts';
 import { unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { DOUBT_MS } from '#solana/finality.ts';
@@ -134,21 +134,3 @@ export function noteLooks({ db, now }: Shard, source: Source, { seen, doubted, s
     ...note(stillAbsent, { nextLookAt: sql`CASE WHEN ${droppedAt} IS NULL THEN ${nextLookAt} ${sql.join(left, sql` `)} END` }),
   ];
 }
-
-/**
- * Claims that a release before this one made while both ran get their kind, and are watched from where their payment or settlement
- * has come by now. Nothing else leaves such rows, so mostly there are none.
- */
-export const adoptClaims = (db: Db, now: number): Promise<unknown> =>
-  db.run(sql`UPDATE tx_claims SET kind = f.kind, livemode = f.livemode, slot = f.slot, confirmed_at = f.confirmed_at, next_look_at = f.next_look_at
-    FROM (
-      SELECT c.subject_id AS subject_id, coalesce(p.livemode, s.livemode) AS livemode, coalesce(p.slot, r.document ->> 'slot') AS slot,
-        CASE WHEN s.status = 'pending' THEN c.kind WHEN s.purpose = 'access' THEN 'x402' ELSE coalesce(s.purpose, 'checkout') END AS kind,
-        CASE WHEN s.status = 'pending' OR s.status = 'failed' THEN NULL ELSE coalesce(p.confirmed_at, ${now}) END AS confirmed_at,
-        CASE WHEN s.status = 'failed' THEN NULL ELSE coalesce(p.confirmed_at, ${now}) + ${FINAL_AFTER_MS} END AS next_look_at
-      FROM tx_claims c LEFT JOIN payments p ON p.id = c.subject_id LEFT JOIN settlements s ON s.payment_id = c.subject_id
-        LEFT JOIN receipts r ON r.payment_id = c.subject_id
-      WHERE c.next_look_at IS NOT NULL AND c.livemode = 1 AND c.next_look_at <= ${now} AND c.kind IN ('payment', 'settlement')
-        AND coalesce(p.id, s.payment_id) IS NOT NULL
-    ) f
-    WHERE tx_claims.subject_id = f.subject_id`);

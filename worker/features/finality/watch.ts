@@ -6,7 +6,7 @@ import type { Watched } from '#platform/db/fate.ts';
 import type { Swept } from '#platform/db/sweep-pages.ts';
 import { DOUBT_MS, type Finality, STATUSES_MAX } from '#solana/finality.ts';
 import { FATES } from './kinds.ts';
-import { adoptClaims, CLAIMS_SOURCE, noteLooks, type Source, stepTogether, takeDue, UNMATCHED_SOURCE } from './store.ts';
+import { CLAIMS_SOURCE, noteLooks, type Source, stepTogether, takeDue, UNMATCHED_SOURCE } from './store.ts';
 
 /** Steps in one batch; their events fit one message of the queue. */
 const GROUP_MAX = 40;
@@ -26,7 +26,6 @@ type Look = Watched & { finality: Finality };
  * looked for even then, and given again where it is there after all. A node that cannot tell changes nothing.
  */
 export async function sweepFinality(ctx: Shard): Promise<Swept> {
-  if (ctx.sandbox === null) await adoptClaims(ctx.db, ctx.now);
   const claims = await watchSource(ctx, CLAIMS_SOURCE, UNMATCHED_CALLS);
   const unmatched = await watchSource(ctx, UNMATCHED_SOURCE);
   return { taken: claims.taken + unmatched.taken, isFinished: claims.isFinished && unmatched.isFinished };

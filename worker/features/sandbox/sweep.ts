@@ -1,6 +1,5 @@
 import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
-import { isCountingEarlier } from '#features/figures/cursors.store.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
 import { sweepSandboxSessions } from '#features/metered/watch/sweep.ts';
@@ -67,13 +66,10 @@ export async function sweepSandboxes(ctx: Shard): Promise<Swept> {
 const PAGES = { pageMax: 20, pagesMax: 10 };
 
 /** Forgets sessions that ended 30 days ago with all they made. One that cannot be forgotten holds up no other. */
-export const sweepEndedSandboxes = async (ctx: Shard): Promise<Swept> => {
-  // Until then it is not known what of a session is in the figures, from which it is taken.
-  if (await isCountingEarlier(ctx.db)) return { taken: 0, isFinished: true };
-  return sweepPages<SandboxSession>(
+export const sweepEndedSandboxes = async (ctx: Shard): Promise<Swept> =>
+  sweepPages<SandboxSession>(
     ctx,
     PAGES,
     (last) => listForgotten(ctx.db, ctx.wallNow, PAGES.pageMax, last),
     (ended) => forEach(ctx, ended, (session) => forgetSession(ctx, session)),
   );
-};

@@ -52,21 +52,13 @@ export const figureTotals = sqliteTable(
   (table) => [primaryKey({ columns: [table.merchantId, table.livemode] })],
 );
 
-/** How far the figures are folded: a row for each mode, stepped in the batch of what was folded. What was there before is counted under the live one. */
+/** How far the figures are folded: a row for each mode, stepped in the batch of what was folded. */
 export const figureCursors = sqliteTable('figure_cursors', {
   name: text('name').primaryKey(),
   /** Events up to this one are in the figures. */
   seq: integer('seq').notNull(),
   /** When there was no event behind it. */
   foldedAt: instant('folded_at').notNull(),
-  /** The last event of before there were figures: what is older is counted from the rows that were there. */
-  beganAt: integer('began_at').notNull(),
-  /** What of that is under way; null: all of it is counted. */
-  phase: text('phase').$type<'payments' | 'memberships' | 'moves'>(),
-  /** The last row of the phase that is counted. */
-  after: text('after').notNull(),
-  /** The UTC day, `YYYY-MM-DD`, that was compared with its payments last. */
-  checkedDay: text('checked_day'),
   version: integer('version').notNull(),
 });
 
