@@ -13,7 +13,7 @@ const BACKOFF_MAX_MS = 60 * SECOND;
 /** The platform gives an alarm up after six retries; before that we set a new one. */
 const RETRIES_MAX = 5;
 
-const PAGE_COLUMNS = 'id INTEGER PRIMARY KEY, content TEXT NOT NULL';
+const PAGE_TABLE = { page: 'id INTEGER PRIMARY KEY, content TEXT NOT NULL' };
 
 /** What an object tells its ledger about its state. */
 export interface LedgerRules<State, Content, Event> extends LogName<State>, Packing<Content> {
