@@ -182,8 +182,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
 
   /** Writes what accumulated in memory; a crash forgives at most these seconds of counting. Windows of an address end here. */
   override async alarm(): Promise<void> {
-    // A release before had one object for each bucket, which holds one window under this name.
-    if (this.#hits.size > 0 || this.#windows.has('public')) return this.#dropEndedWindows();
+    if (this.#hits.size > 0) return this.#dropEndedWindows();
     for (const name of this.#unsaved) {
       const [kind, id = ''] = name.split(':');
       this.#save(name, kind === 'usage' ? this.#usage.get(id) : this.#windows.get(id));
@@ -236,7 +235,6 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
       const [kind, id = ''] = name.split(':');
       if (kind === 'account') this.#account = fact;
       if (kind === 'staged') this.#staged = fact;
-      // The release before kept lamports, under 'fees' alone: what it had spent of its last day is forgiven once.
       if (name === 'feeCount') this.#fees = fact;
       if (kind === 'key') this.#keys.set(id, fact);
       if (kind === 'hit') this.#hits.set(name.slice('hit:'.length), fact);

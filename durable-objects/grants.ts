@@ -110,9 +110,8 @@ export class Grants {
     this.#tables.write('UPDATE grants SET addition = ?, credited = ? WHERE payment_id = ?', ...values);
   }
 
-  /** False for word of an older version of a payment than was heard of before. Without a version it is believed, and not remembered. */
-  hearOf(paymentId: string, paymentVersion: number | undefined): boolean {
-    if (paymentVersion === undefined) return true;
+  /** False for word of an older version of a payment than was heard of before. */
+  hearOf(paymentId: string, paymentVersion: number): boolean {
     const sql = 'SELECT payment_version FROM fates WHERE payment_id = ?';
     const known = this.#tables.rows<{ payment_version: number }>(sql, paymentId)[0]?.payment_version ?? 0;
     if (paymentVersion > known) this.#tables.write('INSERT OR REPLACE INTO fates VALUES (?, ?)', paymentId, paymentVersion);

@@ -1,6 +1,6 @@
 /**
- * An object's tables. They appear with the first write, so that asking leaves nothing behind. An object that an earlier release
- * filled gets the tables that came since when it wakes; nothing in it is copied.
+ * An object's tables. They appear with the first write, so that asking leaves nothing behind. A table that
+ * came since it was filled is made when it wakes; nothing in it is copied.
  */
 export class Tables {
   readonly #sql: SqlStorage;

@@ -845,12 +845,8 @@ CREATE TABLE `receipts` (
 	`signature` text NOT NULL,
 	`key_id` text NOT NULL,
 	`payer` text NOT NULL,
-	`search_text` text NOT NULL,
 	`link_seq` integer,
 	`link_prev_hash` text,
-	`archive_id` integer,
-	`line_at` integer,
-	`line_length` integer,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

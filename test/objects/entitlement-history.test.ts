@@ -189,10 +189,10 @@ describe('saying that the fate of payments is decided', () => {
       expect(rowsRead()).toBeLessThan(20);
       const now = Date.now();
       // The fate of none is decided: they are read one after the other.
-      await object.revoke({ identity, paymentId: 'pay-99999', now });
+      await object.revoke({ identity, paymentId: 'pay-99999', paymentVersion: 1, now });
       expect(rowsRead()).toBeGreaterThan(100_000);
       expect((await object.read({ now }))!.grantedUnits).toBe(100_000);
-      await object.reinstate({ identity, paymentId: 'pay-99999', now });
+      await object.reinstate({ identity, paymentId: 'pay-99999', paymentVersion: 1, now });
       rowsRead();
       for (let from = 0; from < ids.length; from += 1000) {
         await object.finalize({ paymentIds: ids.slice(from, from + 1000), now });
@@ -200,7 +200,7 @@ describe('saying that the fate of payments is decided', () => {
       }
       await object.credit({ identity, paymentId: 'last', addition: { units: 1, days: null }, now, consume: null });
       rowsRead();
-      await object.revoke({ identity, paymentId: 'last', now });
+      await object.revoke({ identity, paymentId: 'last', paymentVersion: 1, now });
       expect(rowsRead()).toBeLessThan(20);
       expect((await object.read({ now }))!.grantedUnits).toBe(100_001);
     });

@@ -32,7 +32,7 @@ const KNOWN: Values = {
   products: { delivery: 'NULL' },
   communities: { provider: "'telegram'" },
   // What the trigger over new receipts reads.
-  receipts: { document: `'{"product_name":"Crowd ' || (n % 7) || '"}'`, search_text: "''", archive_id: 'NULL' },
+  receipts: { document: `'{"product_name":"Crowd ' || (n % 7) || '"}'` },
   // What is in the archive is of merchants who are not here, because there is no such object.
   archives: { merchant_id: "'archives-merchant-' || n" },
   archived_types: { merchant_id: "'archives-merchant-' || n" },

@@ -43,8 +43,8 @@ export function newHolder() {
       holder.stub.refund(operation(key, { consumptionId, reason: 'test' }, now)),
     credit: async (paymentId: string, addition: Addition, consume: Credit['consume'] = null, now = Date.now()): Promise<CreditAnswer> =>
       holder.stub.credit({ identity, paymentId, addition, consume, now }),
-    revoke: (paymentId: string, now = Date.now()) => holder.stub.revoke({ identity, paymentId, now }),
-    reinstate: (paymentId: string, now = Date.now()) => holder.stub.reinstate({ identity, paymentId, now }),
+    revoke: (paymentId: string, now = Date.now()) => holder.stub.revoke({ identity, paymentId, paymentVersion: 1, now }),
+    reinstate: (paymentId: string, now = Date.now()) => holder.stub.reinstate({ identity, paymentId, paymentVersion: 1, now }),
     finalize: (paymentIds: string[], now = Date.now()) => holder.stub.finalize({ paymentIds, now }),
     read: async (now = Date.now()) => holder.stub.read({ now }),
   });

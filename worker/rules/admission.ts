@@ -45,7 +45,7 @@ export interface AdmissionRequest {
   rateMultiplier: number;
   /** Business time, by which plans end. */
   now: number;
-  /** Wall time, by which rates count; absent from a caller of the release before, whose clocks were one. */
+  /** Wall time, by which rates count; absent where both clocks are one. */
   wallNow?: number;
 }
 

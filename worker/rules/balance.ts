@@ -65,7 +65,7 @@ export interface Addition {
   /** 0: only the time of counted units, which then have an end. */
   units?: number | null;
   days?: number | null;
-  /** Until then at least, ms, in place of the days, which a release that does not know of this counts. */
+  /** Until then at least, ms, in place of the days. */
   through?: number | undefined;
 }
 

@@ -95,11 +95,8 @@ export interface CreditAnswer {
 export interface PaymentCall extends Called {
   identity: EntitlementKey;
   paymentId: string;
-  /**
-   * Of the payment as the caller read it. A call about an older version than the object knows comes too late, and changes nothing. Absent from
-   * a caller of an earlier release, which is believed.
-   */
-  paymentVersion?: number;
+  /** Of the payment as the caller read it. A call about an older version than the object knows comes too late, and changes nothing. */
+  paymentVersion: number;
 }
 
 /** What is said of the native subscription that pays for an entitlement. */

@@ -16,7 +16,7 @@ export interface FeeSpend {
   rateMultiplier: number;
   /** Business time, by which plans end. */
   now: number;
-  /** Wall time, by which days count; absent from a caller of the release before, whose clocks were one. */
+  /** Wall time, by which days count; absent where both clocks are one. */
   wallNow?: number;
 }
 /** Days are of UTC, counted from 1970. */

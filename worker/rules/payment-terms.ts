@@ -28,8 +28,8 @@ export interface ProvenIdentity {
 
 /** The rate a price was converted at. The payment's own end is the quote's end. */
 export interface PriceQuote {
-  /** What was converted; absent from sessions of the release before. */
-  price?: MoneyResource;
+  /** What was converted. */
+  price: MoneyResource;
   rate: string;
   source: string;
   /** Milliseconds. */
@@ -41,7 +41,7 @@ export interface PaymentTerms {
   productName: string;
   accessPeriodDays: number | null;
   usageUnits: number | null;
-  /** Hours that delivered access outlives paid time; absent from sessions of the release before. */
+  /** Hours that delivered access outlives paid time; absent where only what is used is sold. */
   graceHours?: number;
   successUrl: string | null;
   /** Vouchers of a metered session promised it, for what was used already: no access follows. */

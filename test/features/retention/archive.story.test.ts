@@ -17,41 +17,6 @@ describe('what is old', () => {
     expect(await answersOf(w, books)).toEqual(before);
     expect(before.filter((answer) => answer.includes('"valid":true'))).toHaveLength(3);
   });
-
-  it('is answered whole, too, where the release before had left emptied receipts in their table', async () => {
-    const books = await keepBooks(w);
-    // Of words, receipts are found by the number of their row, which is another one here.
-    const answers = async () => (await answersOf(w, books)).filter((answer) => !answer.includes('q=weather'));
-    const before = await answers();
-    await archiveAll(w);
-    const paymentId = books.sales[0]!.paymentId.replaceAll('-', '');
-    const row = (await w.env.DB.prepare('SELECT * FROM archived_receipts WHERE payment_id = unhex(?)').bind(paymentId).first())!;
-    const { receiptId, signature } = books.sales[0]!;
-    const uuid = (column: string) => {
-      const hex = Buffer.from(row[column] as ArrayBuffer).toString('hex');
-      return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-    };
-    const emptied = {
-      id: receiptId,
-      merchant_id: books.merchant.userId,
-      livemode: 1,
-      product_id: uuid('product_id'),
-      payment_id: uuid('payment_id'),
-      tx_signature: signature,
-      document: JSON.stringify({ product_name: row.product_name }),
-      sha256: '',
-      signature: '',
-      key_id: '',
-      search_text: '',
-      ...Object.fromEntries(['payer', 'created_at', 'archive_id', 'line_at', 'line_length'].map((column) => [column, row[column]])),
-    };
-    const columns = Object.keys(emptied);
-    await w.env.DB.batch([
-      w.env.DB.prepare('DELETE FROM archived_receipts WHERE payment_id = unhex(?)').bind(paymentId),
-      w.env.DB.prepare(`INSERT INTO receipts (${columns}) VALUES (${columns.map(() => '?')})`).bind(...Object.values(emptied)),
-    ]);
-    expect(await answers()).toEqual(before);
-  });
 });
 
 describe('a run that is cut', () => {

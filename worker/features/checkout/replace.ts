@@ -98,7 +98,7 @@ function requireReplaceable({ payment, listing: { product } }: Replaced): void {
 function soldBefore({ payment, listing: { product, ...seller } }: Replaced): Listing {
   const { productName: name, accessPeriodDays, usageUnits, delivery = null, quote, graceHours = product.graceHours } = payment.terms;
   const ownPrice = { asset: payment.asset, priceAmount: payment.priceAmount };
-  const price = quote?.price ? { asset: quote.price.asset, priceAmount: BigInt(quote.price.base_units) } : quote ? {} : ownPrice;
+  const price = quote ? { asset: quote.price.asset, priceAmount: BigInt(quote.price.base_units) } : ownPrice;
   return { ...seller, product: { ...product, name, accessPeriodDays, usageUnits, graceHours, delivery, ...price } };
 }
 

@@ -2,7 +2,7 @@ import { storyOf } from '#core/errors.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { type Purchase, planMembership } from '#features/memberships/membership.ts';
-import { planReceipt, type Receipt, type ReceiptFacts } from '#features/receipts/receipt.ts';
+import { planReceipt, type Receipt } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
@@ -56,18 +56,13 @@ export function planPurchase(
     merchant: { accountId: payment.merchantId, displayName: merchantName },
     memo: payment.terms.isOwnersCollection ? '' : memoOf(payment),
     livemode: payment.livemode,
-    quote: quoteOf(payment),
+    quote: payment.terms.quote ?? null,
   });
   return {
     events: [...membership.events, ...receipt.events],
     writes: [...membership.writes, ...receipt.writes],
     result: { membership: membership.result, receipt: receipt.result },
   };
-}
-
-/** What its price was before it was converted, where that is known. */
-function quoteOf({ terms: { quote } }: Payment): ReceiptFacts['quote'] {
-  return quote?.price ? { ...quote, price: quote.price } : null;
 }
 
 /** Payments that this isolate credited lately, whose object need not be asked again. */

@@ -111,7 +111,6 @@ export function planReceipt(
     txSignature: facts.txSignature,
     ...signed,
     payer: facts.payer,
-    searchText: '',
     linkSeq: null,
     linkPrevHash: null,
     createdAt: ctx.now,

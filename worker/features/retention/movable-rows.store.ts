@@ -38,7 +38,7 @@ export async function listMovable(db: Db, { merchantId, livemode }: Owner, { rec
   ]);
   const settlementOf = new Map(brought.map((settlement) => [settlement.paymentId, settlement]));
   return {
-    issued: issued.map(({ archiveId: _, lineAt: _at, lineLength: _length, ...receipt }) => receipt),
+    issued,
     paid: paid.map((payment) => ({ ...payment, settlement: settlementOf.get(payment.id) })),
   };
 }

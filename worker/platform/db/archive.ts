@@ -9,12 +9,12 @@ import type { receipts } from './tables/receipts.ts';
 import type { Settlement } from './tables/settlements.ts';
 
 type EventRow = typeof events.$inferSelect;
-export type StoredReceipt = Omit<typeof receipts.$inferSelect, 'archiveId' | 'lineAt' | 'lineLength'>;
+export type StoredReceipt = typeof receipts.$inferSelect;
 export type StoredPayment = typeof payments.$inferSelect;
 
 /**
- * A line of an object: a row as the database held it, under the names that the tables give its columns. Objects are read for ever, so
- * a release that renames one of these goes on reading the old name.
+ * A line of an object: a row as the database held it, under the names that the tables give its columns. Objects are read for ever: a column
+ * that is renamed is read under its old name too.
  */
 export type ArchivedLine = { event: EventRow } | { receipt: StoredReceipt } | { payment: StoredPayment; settlement?: Settlement };
 

@@ -12,17 +12,14 @@ import { isStaffMember } from '../store.ts';
 /** Session tokens: JWT, EdDSA pinned, 24 hours. Stateless, but bound to the account's token version. */
 const LIFETIME_MS = DAY;
 const CLOCK_SKEW_MS = 30 * SECOND;
-/** Tokens issued before this name neither issuer nor audience. Eight days later none of them can be valid any more. */
-const NAMED_SINCE_MS = Date.UTC(2027, 5, 1);
 
-// A token of the release before names no method: it counts as the weakest, for the fifteen minutes in which that matters.
 const Claims = z
   .object({
     sub: z.uuid().transform((id) => id as AccountId),
     ver: z.int(),
     auth_time: z.int(),
     first_iat: z.int().optional(),
-    amr: z.enum(SIGN_IN_METHODS).default('nonce'),
+    amr: z.enum(SIGN_IN_METHODS),
     exp: z.int(),
   })
   .transform((claims) => ({
@@ -69,10 +66,7 @@ const issuerOf = ({ baseUrl }: Ctx): string => baseUrl;
 const audienceOf = ({ config }: Ctx): string => config.network.caip2;
 
 /** Two deployments may share a key by mistake, as staging and production do: each takes its own tokens alone. */
-function isForUs(ctx: Ctx, { iss, aud, iat = 0 }: JWTPayload): boolean {
-  if (iss === undefined && aud === undefined) return iat * SECOND < NAMED_SINCE_MS;
-  return iss === issuerOf(ctx) && aud === audienceOf(ctx);
-}
+const isForUs = (ctx: Ctx, { iss, aud }: JWTPayload): boolean => iss === issuerOf(ctx) && aud === audienceOf(ctx);
 
 /** The claims of a token we signed that expired no longer ago than `graceMs`, or null. */
 export async function readToken(ctx: Ctx, token: string, graceMs: number = CLOCK_SKEW_MS): Promise<TokenClaims | null> {

@@ -45,6 +45,6 @@ export const fateColumns = () => ({
   doubtedAt: instant('doubted_at'),
   /** Taken for dropped since then. Looked for a while longer, and null again where it is there after all. */
   droppedAt: instant('dropped_at'),
-  /** null: there is nothing more to look for. A release that does not know of this leaves it due, so that it is taken up. */
+  /** null: there is nothing more to look for. */
   nextLookAt: instant('next_look_at').default(0),
 });

@@ -22,15 +22,9 @@ export const receipts = sqliteTable(
     keyId: text('key_id').notNull(),
     /** A copy of a signed fact, to search by. The words of the product name are in `receipt_words`, where a trigger puts them. */
     payer: text('payer').notNull(),
-    /** Written and searched by releases before words were indexed. */
-    searchText: text('search_text').notNull(),
     /** Place in the merchant's hash chain, given afterwards by a job. */
     linkSeq: integer('link_seq'),
     linkPrevHash: text('link_prev_hash'),
-    /** Like the two after it, written and read by the release before archived receipts had a table of their own. */
-    archiveId: integer('archive_id'),
-    lineAt: integer('line_at'),
-    lineLength: integer('line_length'),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
