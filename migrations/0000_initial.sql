@@ -574,6 +574,7 @@ CREATE TABLE `support_tickets` (
 	`status` text NOT NULL,
 	`payment_id` text,
 	`membership_id` text,
+	`product_id` text,
 	`last_message_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -1164,6 +1165,7 @@ CREATE TABLE `webhook_deliveries` (
 	`replay_of` integer,
 	`created_at` integer NOT NULL,
 	`completed_at` integer,
+	`is_test` integer DEFAULT false NOT NULL,
 	CONSTRAINT "webhook_deliveries_status" CHECK(status IN ('pending', 'retrying', 'succeeded', 'failed', 'cancelled'))
 );
 --> statement-breakpoint

@@ -15,11 +15,12 @@ import { metricsRoutes } from './published/metrics.ts';
 import { withReference } from './published/reference/describe.ts';
 import { ofDeployment } from './published/reference/of-deployment.ts';
 import { siteRoutes } from './published/site/routes.ts';
+import { webhookTestRoutes } from './published/webhook-test.routes.ts';
 import { newApp } from './serve.ts';
 
 /** Every route there is, those of `front.ts` among them: the document describes all, and each refuses what another would. */
 export const app = newApp((every) => {
-  for (const routes of [...versionedRouters, eventTypeRoutes]) every.route('/v1', routes);
+  for (const routes of [...versionedRouters, eventTypeRoutes, webhookTestRoutes]) every.route('/v1', routes);
   for (const routes of [...rootRouters, siteRoutes, docsRoutes, healthRoutes, metricsRoutes, pageRoutes, devMailRoutes])
     every.route('/', routes);
 });

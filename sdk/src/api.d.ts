@@ -1381,26 +1381,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/v1/webhooks/endpoints/{endpoint_id}/test': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /**
-     * Test an endpoint
-     * @description Send a real, signed test event now and say what came back.
-     */
-    post: operations['testWebhookEndpoint'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
   '/v1/webhooks/endpoints/{endpoint_id}/recover': {
     parameters: {
       query?: never;
@@ -2693,6 +2673,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/webhooks/endpoints/{endpoint_id}/test': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Test an endpoint
+     * @description Send the example of an event type now, signed and with `"test": true`, and say what came back. A disabled endpoint may be tested. A test changes nothing of the endpoint, whatever it answers, and is in no list of events.
+     */
+    post: operations['testWebhookEndpoint'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/.well-known/svc-receipt-keys.json': {
     parameters: {
       query?: never;
@@ -3101,6 +3101,11 @@ export interface components {
         | 'webhook.test'
         | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
+      /**
+       * @description Of a test: an example that happened to nobody. It is in no list of events.
+       * @enum {boolean}
+       */
+      test?: true;
       /**
        * Format: date-time
        * @description When it was made.
@@ -5537,27 +5542,6 @@ export interface components {
        */
       overlap_hours?: number;
     };
-    WebhookTestResult: {
-      /** @description The id of the delivery. */
-      delivery_id: number;
-      /** @description The id of the event: be idempotent on it. */
-      event_id: string;
-      /** @description Whether it arrived. */
-      succeeded: boolean;
-      /** @description What your server answered. */
-      response_status?: number;
-      /** @description How long your server took. */
-      response_ms?: number;
-      /** @description Why the attempt failed, where no answer came. */
-      error?: string;
-    };
-    TestWebhookRequest: {
-      /**
-       * @description The type of the event, such as `payment.confirmed`.
-       * @enum {string}
-       */
-      event_type?: 'webhook.test';
-    };
     WebhookRecovery: {
       /** @description How many deliveries were put into the queue. */
       scheduled: number;
@@ -5622,6 +5606,11 @@ export interface components {
       response_excerpt?: string;
       /** @description Why the attempt failed, where no answer came. */
       error?: string;
+      /**
+       * @description Sent by a test of the endpoint.
+       * @enum {boolean}
+       */
+      test?: true;
       /** @description When it is tried again. */
       next_attempt_at?: string | null;
       /** @description The delivery that this one repeats. */
@@ -7269,6 +7258,66 @@ export interface components {
       example: {
         [key: string]: unknown;
       };
+    };
+    WebhookTestResult: {
+      /** @description The id of the delivery. */
+      delivery_id: number;
+      /** @description The id of the event: be idempotent on it. */
+      event_id: string;
+      /** @description Whether it arrived. */
+      succeeded: boolean;
+      /** @description What your server answered. */
+      response_status?: number;
+      /** @description How long your server took. */
+      response_ms?: number;
+      /** @description Why the attempt failed, where no answer came. */
+      error?: string;
+    };
+    TestWebhookRequest: {
+      /**
+       * @description Any type of the catalog.
+       * @default webhook.test
+       * @enum {string}
+       */
+      event_type?:
+        | 'payment.created'
+        | 'payment.submitted'
+        | 'payment.confirmed'
+        | 'payment.finalized'
+        | 'payment.failed'
+        | 'payment.unmatched'
+        | 'payment.orphaned'
+        | 'payment.refunded'
+        | 'receipt.created'
+        | 'receipt.proof_sent'
+        | 'membership.activated'
+        | 'membership.renewed'
+        | 'membership.grace_started'
+        | 'membership.expired'
+        | 'membership.access_revoked'
+        | 'membership.cancelled'
+        | 'delivery.succeeded'
+        | 'delivery.failed'
+        | 'subscription.authorized'
+        | 'subscription.renewed'
+        | 'subscription.past_due'
+        | 'subscription.cancel_requested'
+        | 'subscription.cancelled'
+        | 'subscription.requires_reapproval'
+        | 'entitlement.granted'
+        | 'entitlement.exhausted'
+        | 'entitlement.expired'
+        | 'metered_session.opened'
+        | 'metered_session.committed'
+        | 'metered_session.closed'
+        | 'support.ticket_created'
+        | 'support.message_added'
+        | 'support.ticket_updated'
+        | 'support.ticket_closed'
+        | 'payout.changed'
+        | 'webhook.test'
+        | 'webhook.endpoint_failing'
+        | 'webhook.endpoint_disabled';
     };
     ReceiptKeySet: {
       /** @description The public keys, as a JWK set. */
@@ -9508,39 +9557,6 @@ export interface operations {
       };
     };
   };
-  testWebhookEndpoint: {
-    parameters: {
-      query?: {
-        /** @description The mode a token acts in; default live. */
-        mode?: 'live' | 'sandbox';
-      };
-      header?: {
-        /** @description Names this request: sent again, it has no second effect. */
-        'Idempotency-Key'?: string;
-      };
-      path: {
-        /** @description The id of the endpoint. */
-        endpoint_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        'application/json': components['schemas']['TestWebhookRequest'];
-      };
-    };
-    responses: {
-      /** @description Done */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['WebhookTestResult'];
-        };
-      };
-    };
-  };
   recoverWebhookEndpoint: {
     parameters: {
       query?: {
@@ -11514,6 +11530,39 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['EventType'][];
+        };
+      };
+    };
+  };
+  testWebhookEndpoint: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
+      path: {
+        /** @description The id of the endpoint. */
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': components['schemas']['TestWebhookRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookTestResult'];
         };
       };
     };

@@ -5,7 +5,7 @@ import { RefundBody } from '#features/payments/refunds/resource.ts';
 import { UnmatchedBody } from '#features/payments/resource.ts';
 import { ReceiptBody } from '#features/receipts/receipt.ts';
 import { EndpointBody, EventBody } from '#features/webhooks/resource.ts';
-import { EVENT_TYPES, type EventType } from '#rules/events.ts';
+import { EVENT_TYPES, type EventType, type NewEvent, type SubjectType } from '#rules/events.ts';
 import { type CatalogEntry, ofEntitlement, ofMembership, ofMetered, ofPayment, ofSubscription, ofTicket } from './event-entry.ts';
 import {
   AT,
@@ -196,16 +196,13 @@ const mapped = <T>(type: EventType, of: (beside: { schema: z.ZodType; example: o
   Object.fromEntries(Object.entries(EVENT_CATALOG[type].beside ?? {}).map(([name, beside]) => [name, of(beside)]));
 
 /** Whom an example is about, as its own object says; some objects do not show their version. */
-function subjectOf(type: string, example: object) {
-  const { version = 1, ...object } = example as Record<string, unknown>;
-  return {
-    type,
-    id: object[`${type.split('_')[0]}_id`] ?? object[`${type.split('_').at(-1)}_id`] ?? object.endpoint_id ?? object.authorization_id,
-    version,
-  };
+function subjectOf(type: SubjectType, example: object): NewEvent['subject'] {
+  const { version = 1, ...object } = example as Record<string, string> & { version?: number };
+  const id = object[`${type.split('_')[0]}_id`] ?? object[`${type.split('_').at(-1)}_id`] ?? object.endpoint_id ?? object.authorization_id;
+  return { type, id: id!, version };
 }
 
-export function exampleOf(type: EventType): object {
+export function exampleOf(type: EventType) {
   const { subject, example } = EVENT_CATALOG[type];
   return {
     id: 'evt_01JD7Q2Z8X3V5W6Y7A8B9C0D1E',

@@ -5,12 +5,13 @@ import { MembershipBody } from '#features/memberships/resource.ts';
 import { MeteredSessionBody } from '#features/metered/resource.ts';
 import { PaymentBody } from '#features/payments/resource.ts';
 import { MessageBody, TicketBody } from '#features/support/resource.ts';
+import type { SubjectType } from '#rules/events.ts';
 import { entitlement, membership, message, meteredSession, subscription } from './event-examples.ts';
 
 /** What each event means and carries. `object` has the shape of the GET; the tests hold every emitted event against it. */
 export interface CatalogEntry {
   description: string;
-  subject: string;
+  subject: SubjectType;
   object: z.ZodType<object>;
   example: object;
   /** What `data` holds beside the object, with an example of it. */

@@ -211,8 +211,8 @@ describe('readiness', () => {
     const product = await sellToAgents(w, merchant);
     const deaf = await of(product, merchant);
     expect([deaf.ready, checkOf(deaf, 'webhook_endpoint_enabled').status]).toEqual([true, 'warn']);
-    const other = { url: 'https://other.example.com/hooks', product_ids: ['01900000-0000-7000-8000-000000000000'] };
-    await w.call('POST', '/v1/webhooks/endpoints', { key: merchant.key, body: other });
+    const other = { url: 'https://other.example.com/hooks', product_ids: [(await w.product(merchant)).product_id] };
+    expect((await w.call('POST', '/v1/webhooks/endpoints', { key: merchant.key, body: other })).status).toBe(201);
     expect(checkOf(await of(product, merchant), 'webhook_endpoint_enabled').status).toBe('warn');
     expect(await apply(w, merchant, checkOf(deaf, 'webhook_endpoint_enabled').fix)).toBe(201);
     expect(checkOf(await of(product, merchant), 'webhook_endpoint_enabled').status).toBe('pass');

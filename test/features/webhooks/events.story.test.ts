@@ -150,8 +150,12 @@ describe('a test event', () => {
     const [got] = await received(box);
     expect(got!.headers).toMatchObject({ 'x-svc-event-id': body.event_id, 'x-svc-event-type': 'webhook.test', 'x-svc-attempt': '1' });
     expect(got!.headers['x-svc-delivery-id']).toBe(String(body.delivery_id));
-    const listed = (await get(ada, 'events?event_type=webhook.test&per_page=100')).body.items;
-    expect(listed.find(({ id }: { id: string }) => id === body.event_id)).toEqual(JSON.parse(got!.body));
+    expect(JSON.parse(got!.body)).toMatchObject({
+      type: 'webhook.test',
+      test: true,
+      data: { object: { endpoint_id: endpoint.endpoint_id } },
+    });
+    for (const list of ['events?per_page=100', 'events?event_type=webhook.test']) expect((await get(ada, list)).body.items).toEqual([]);
     await w.sweep();
     await w.attempt();
     expect([(await received(box)).length, await received(bystander)]).toEqual([1, []]);
@@ -169,8 +173,8 @@ describe('a test event', () => {
     expect([body.succeeded, body.response_status, body.error]).toEqual([false, status, error]);
     const { items } = (await get(ada, `deliveries?endpoint_id=${endpoint.endpoint_id}`)).body;
     expect(items.map((one: { status: string; attempt: number }) => [one.status, one.attempt])).toEqual([['failed', 1]]);
-    const after = await endpointOf(ada, endpoint.endpoint_id);
-    expect([after.status, after.disabled_reason]).toEqual(habit === 'gone' ? ['disabled', 'gone'] : ['enabled', undefined]);
+    const { secret: _, ...before } = endpoint;
+    expect(await endpointOf(ada, endpoint.endpoint_id)).toEqual(before);
   });
 
   it('goes nowhere where the target is refused by now', async () => {
@@ -186,13 +190,46 @@ describe('a test event', () => {
     }
   });
 
-  it('reaches a disabled endpoint, so that it can be tried before it is revived; no other type can be asked for', async () => {
+  it('reaches a disabled endpoint, so that it can be tried before it is revived', async () => {
     const box = newBox();
     const endpoint = await create(ada, `${RECEIVER}/ok/${box}`);
     await w.call('DELETE', `/v1/webhooks/endpoints/${endpoint.endpoint_id}`, { key: ada.key });
     expect((await test(ada, endpoint.endpoint_id, { event_type: 'webhook.test' })).body.succeeded).toBe(true);
     expect((await endpointOf(ada, endpoint.endpoint_id)).status).toBe('disabled');
-    expect((await test(ada, endpoint.endpoint_id, { event_type: 'payment.confirmed' })).status).toBe(422);
     expect(await received(box)).toHaveLength(1);
+  });
+
+  it('is the example of any type of the catalog, marked as a test, in the mode of the endpoint', async () => {
+    const catalog: { type: string; example: { data: { object: object } } }[] = (await get(ada, 'event-types')).body;
+    const [live, sandbox] = [newBox(), newBox()];
+    const endpoint = await create(ada, `${RECEIVER}/ok/${live}`);
+    for (const { type } of catalog)
+      expect([type, (await test(ada, endpoint.endpoint_id, { event_type: type })).body.succeeded]).toEqual([type, true]);
+    const sent = (await received(live)).map(({ body }) => JSON.parse(body));
+    expect(sent.map(({ type, test: isTest }) => [type, isTest])).toEqual(catalog.map(({ type }) => [type, true]));
+    const refunded = sent.find(({ type }) => type === 'payment.refunded');
+    expect(refunded.data).toEqual(catalog.find(({ type }) => type === 'payment.refunded')!.example.data);
+    expect((await get(ada, 'events')).body.total).toBe(0);
+    const inSandbox = await w.call('POST', '/v1/webhooks/endpoints', { key: ada.sandboxKey, body: { url: `${RECEIVER}/ok/${sandbox}` } });
+    const path = `/v1/webhooks/endpoints/${inSandbox.body.endpoint_id}/test`;
+    await w.call('POST', path, { key: ada.sandboxKey, body: { event_type: 'payment.confirmed' } });
+    const [got] = (await received(sandbox)).map(({ body }) => JSON.parse(body));
+    expect([got.livemode, got.data.object.livemode, got.account_id]).toEqual([false, false, ada.userId]);
+    expect((await test(ada, endpoint.endpoint_id, { event_type: 'payment.*' })).status).toBe(422);
+  });
+
+  it('neither counts for nor against its endpoint, and is not replayed', async () => {
+    const endpoint = await create(ada, `${RECEIVER}/ok/${newBox()}`);
+    await testEnv.DB.prepare('UPDATE webhook_endpoints SET failure_streak = 20, last_failure_at = ? WHERE id = ?')
+      .bind(Date.now(), endpoint.endpoint_id)
+      .run();
+    const before = await endpointOf(ada, endpoint.endpoint_id);
+    const { body } = await test(ada, endpoint.endpoint_id, { event_type: 'payment.confirmed' });
+    expect(body.succeeded).toBe(true);
+    expect(await endpointOf(ada, endpoint.endpoint_id)).toEqual(before);
+    const { items } = (await get(ada, `deliveries?endpoint_id=${endpoint.endpoint_id}`)).body;
+    expect(items.map((one: { delivery_id: number; test: true }) => [one.delivery_id, one.test])).toEqual([[body.delivery_id, true]]);
+    const replay = await w.call('POST', `/v1/webhooks/deliveries/${body.delivery_id}/replay`, { key: ada.key });
+    expect([replay.status, replay.body.meta.reason]).toEqual([409, 'test']);
   });
 });

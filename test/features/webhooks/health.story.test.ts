@@ -93,12 +93,17 @@ describe('what the breaker holds back', () => {
     await announce(owner);
     const late = await waiting(w, mine);
     await flip(mine, 200);
+    const [failed] = (await deliveries(mine)).filter(({ status }) => status !== 'pending');
+    const replay = async () => {
+      const { body } = await w.call('POST', `/v1/webhooks/deliveries/${failed!.id}/replay`, { key: owner.key });
+      await w.attempt([{ ...late[0]!, deliveryId: body.delivery_id }]);
+    };
     let batches = 0;
     const database = {
       prepare: (sql: string) => w.env.DB.prepare(sql),
       batch: async (statements: D1PreparedStatement[]) => {
-        // Claimed, and held back by what was read then; a person's test succeeds before that is stored.
-        if (++batches === 2) await on(owner, mine, 'test');
+        // Claimed, and held back by what was read then; a person's replay succeeds before that is stored.
+        if (++batches === 2) await replay();
         return w.env.DB.batch(statements);
       },
     } as unknown as D1Database;
@@ -187,16 +192,15 @@ describe('a test', () => {
     expect((await w.call('GET', '/v1/integrations/health', { key: owner.key })).body.endpoints.failing).toBe(1);
   });
 
-  it('that succeeds is the probe of a broken endpoint: what was held back goes', async () => {
+  it('that succeeds leaves a broken endpoint as it is, and what is held back waits', async () => {
     const { owner, mine } = await broken();
     w.attempts.length = 0;
     expect((await on(owner, mine, 'test')).body.succeeded).toBe(false);
     expect([(await endpoint(mine)).failure_streak, await waiting(w, mine)]).toEqual([20, []]);
     await flip(mine, 200);
     expect((await on(owner, mine, 'test')).body.succeeded).toBe(true);
-    expect(await endpoint(mine)).toMatchObject({ failure_streak: 0, failing_since: null });
-    await w.attempt(await waiting(w, mine));
-    expect(await heldOf(mine)).toMatchObject(Array(3).fill({ status: 'succeeded', attempt: 1 }));
+    expect([(await endpoint(mine)).failure_streak, await waiting(w, mine)]).toEqual([20, []]);
+    expect((await heldOf(mine)).length).toBeGreaterThan(0);
   });
 });
 

@@ -8,7 +8,6 @@ import { type Merchant, World } from '../../world/world.ts';
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const RECEIVER = testEnv.TEST_RECEIVER_URL;
 const URL_OK = 'https://shop.example.com/hooks';
-const NOWHERE = '01900000-0000-7000-8000-000000000000';
 const { webhooks } = new Stripe('sk_test_x');
 
 let boxes = 0;
@@ -84,7 +83,8 @@ describe('webhook endpoints', () => {
   it('change in what is given and in nothing else', async () => {
     const { body } = await create(ada, { url: URL_OK, event_types: ['payment.*'], description: 'first' });
     const { secret: _, ...before } = body;
-    const patch = { url: 'https://other.example.com/', event_types: ['receipt.created'], product_ids: [NOWHERE], signed_payload: 'body' };
+    const { product_id: productId } = await w.product(ada);
+    const patch = { url: 'https://other.example.com/', event_types: ['receipt.created'], product_ids: [productId], signed_payload: 'body' };
     const changed = await on(ada, 'PATCH', before.endpoint_id, patch);
     expect(changed.body).toEqual({ ...before, ...patch, changed_by: before.created_by, updated_at: changed.body.updated_at });
     expect((await on(ada, 'PATCH', before.endpoint_id, {})).body).toEqual(changed.body);

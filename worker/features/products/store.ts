@@ -33,6 +33,16 @@ export const findByExternalId = (scope: Scope, externalProductId: string) =>
 export const productExists = async (db: Db, productId: string): Promise<boolean> =>
   (await db.$count(products, eq(products.id, productId as ProductId))) > 0;
 
+/** Those of these products that are this merchant's in this mode. */
+export const listOwnIds = async (scope: Scope, productIds: ProductId[]): Promise<ProductId[]> => {
+  if (productIds.length === 0) return [];
+  const rows = await scope.db
+    .select({ id: products.id })
+    .from(products)
+    .where(and(rowsOf(products, scope), sql`${products.id} IN (SELECT value FROM json_each(${JSON.stringify(productIds)}))`));
+  return rows.map(({ id }) => id);
+};
+
 /** A merchant's own app, in the same mode. */
 export const findApp = (scope: Scope, appId: AppId) =>
   scope.db

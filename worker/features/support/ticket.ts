@@ -1,5 +1,5 @@
 import { ApiError, raise } from '#core/errors.ts';
-import { type MembershipId, newId, type PaymentId, type TicketId, type TicketMessageId } from '#core/ids.ts';
+import { type MembershipId, newId, type PaymentId, type ProductId, type TicketId, type TicketMessageId } from '#core/ids.ts';
 import { SUPPORT_MESSAGES_MAX } from '#core/limits.ts';
 import { HOUR, SECOND } from '#core/time.ts';
 import { findAccount } from '#features/accounts/store.ts';
@@ -30,6 +30,7 @@ export const ticketEvent = (type: EventType, ticket: Ticket, message?: TicketMes
   type,
   subject: { type: 'support_ticket', id: ticket.id, version: ticket.version },
   object: toTicketResource(ticket),
+  ...(ticket.productId === null ? {} : { productId: ticket.productId }),
   ...(message ? { beside: { message: toMessageResource(message) } } : {}),
 });
 
@@ -60,18 +61,23 @@ async function refuseTooMany(ctx: Shard, actor: Actor): Promise<void> {
   });
 }
 
-/** What a ticket is about is the merchant's own, in its mode. 404. */
-async function requireLinked(ctx: Scope, { paymentId, membershipId }: Pick<NewTicket, 'paymentId' | 'membershipId'>): Promise<void> {
+/** The product of what a ticket is about, which is the merchant's own in its mode; null where it is about nothing. 404. */
+async function requireLinked(
+  ctx: Scope,
+  { paymentId, membershipId }: Pick<NewTicket, 'paymentId' | 'membershipId'>,
+): Promise<ProductId | null> {
   const isMine = (row: { merchantId: string; livemode: boolean } | undefined) =>
     row?.merchantId === ctx.merchantId && row.livemode === ctx.livemode;
-  if (paymentId !== null && !isMine(await findPayment(ctx, paymentId))) throw new ApiError('not_found', { meta: { field: 'payment_id' } });
-  if (membershipId !== null && !isMine(await findMembership(ctx.db, membershipId)))
-    throw new ApiError('not_found', { meta: { field: 'membership_id' } });
+  const payment = paymentId === null ? null : await findPayment(ctx, paymentId);
+  if (payment !== null && !isMine(payment)) throw new ApiError('not_found', { meta: { field: 'payment_id' } });
+  const membership = membershipId === null ? null : await findMembership(ctx.db, membershipId);
+  if (membership !== null && !isMine(membership)) throw new ApiError('not_found', { meta: { field: 'membership_id' } });
+  return payment?.productId ?? membership?.productId ?? null;
 }
 
 /** A new ticket with its first message. 404 for what it is about, 429 rate_limited. */
 export async function openTicket(ctx: Scope, actor: Actor, input: NewTicket, keep: Keep<Thread>): Promise<Thread> {
-  await requireLinked(ctx, input);
+  const productId = await requireLinked(ctx, input);
   await refuseTooMany(ctx, actor);
   const { body, ...about } = input;
   const ticket: Ticket = {
@@ -80,6 +86,7 @@ export async function openTicket(ctx: Scope, actor: Actor, input: NewTicket, kee
     livemode: ctx.livemode,
     sandboxSessionId: ctx.sandbox?.sessionId ?? null,
     ...about,
+    productId,
     status: 'open',
     lastMessageAt: ctx.now,
     createdAt: ctx.now,

@@ -3,7 +3,7 @@ import type { ProductId } from '#core/ids.ts';
 import { ENDPOINT_FAILING_DAYS } from '#core/limits.ts';
 import { addDays, iso, isoOrNull } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
-import type { StoredEvent } from '#platform/db/tables/events.ts';
+import type { NewStoredEvent } from '#platform/db/tables/events.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
 import { given, idOf, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { EVENT_TYPES, isTypePattern } from '#rules/events.ts';
@@ -103,6 +103,7 @@ export const DeliveryBody = z
     response_ms: z.int().optional(),
     response_excerpt: z.string().optional(),
     error: z.string().optional(),
+    test: z.literal(true).optional().openapi({ description: 'Sent by a test of the endpoint.' }),
     next_attempt_at: orNull(Timestamp).optional(),
     replay_of: z.int().optional(),
     created_at: Timestamp,
@@ -122,6 +123,7 @@ export const toDeliveryResource = (delivery: Delivery): z.infer<typeof DeliveryB
   ...given('response_ms', delivery.responseMs),
   ...given('response_excerpt', delivery.responseExcerpt),
   ...given('error', delivery.error),
+  ...(delivery.isTest ? { test: true as const } : {}),
   ...given('next_attempt_at', isoOrNull(delivery.nextAttemptAt)),
   ...given('replay_of', delivery.replayOf),
   created_at: iso(delivery.createdAt),
@@ -149,6 +151,7 @@ export const EventBody = z
   .object({
     id: z.string(),
     type: z.enum(EVENT_TYPES),
+    test: z.literal(true).optional().openapi({ description: 'Of a test: an example that happened to nobody. It is in no list of events.' }),
     created_at: Timestamp,
     livemode: z.boolean(),
     api_version: z.string(),
@@ -163,9 +166,10 @@ export const EventBody = z
   .openapi('Event');
 
 /** The envelope, the same in lists and deliveries. Serialised from the stored row, so every attempt sends the same bytes. */
-export const toEventResource = (event: StoredEvent): z.infer<typeof EventBody> => ({
+export const toEventResource = (event: NewStoredEvent, { isTest = false } = {}): z.infer<typeof EventBody> => ({
   id: event.id,
   type: event.type,
+  ...(isTest ? { test: true as const } : {}),
   created_at: iso(event.createdAt),
   livemode: event.livemode,
   api_version: VERSION,

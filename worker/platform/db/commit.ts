@@ -6,7 +6,7 @@ import type { Ctx, Job, Shard } from '#platform/context.ts';
 import { parkJob } from '#platform/queues/parked-messages.store.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
 import type { NewEvent } from '#rules/events.ts';
-import { events as eventsTable } from './tables/events.ts';
+import { events as eventsTable, type NewStoredEvent } from './tables/events.ts';
 import { guard } from './tables/idempotency.ts';
 
 /** A statement that `commit` runs in its batch: making one changes nothing. */
@@ -181,7 +181,7 @@ export function isVeto(error: unknown): boolean {
 export type EventRow = typeof eventsTable.$inferInsert;
 
 /** An event as it is stored. A caller that needs its id beforehand makes the row itself. */
-export const eventRow = (ctx: Ctx, event: NewEvent): EventRow & { id: string } => ({
+export const eventRow = (ctx: Ctx, event: NewEvent): NewStoredEvent => ({
   id: newEventId(ctx.now),
   merchantId: event.merchantId,
   livemode: event.livemode,

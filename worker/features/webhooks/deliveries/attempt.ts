@@ -24,7 +24,7 @@ import {
 import { type Claimed, claimDelivery, type DeliveryChange, recordDelivery } from './store.ts';
 
 /** Longer than an attempt and its record can take; a worker that holds the lease longer has crashed. */
-const LEASE_MS = MINUTE;
+export const LEASE_MS = MINUTE;
 /** Beyond this the sweep brings the next attempt: a message waits in memory of a queue, a row in ours. */
 const QUEUE_DELAY_MAX_MS = 10 * MINUTE;
 
@@ -81,25 +81,20 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Attempt
           completedAt: now,
         };
   await recordAttempt(ctx, delivery, after, ...healthWrites(ctx, claimed, outcome, now));
+  if (delivery.isTest) return outcome;
   if (isSuccess(outcome) && isBroken(endpoint)) await sendHeld(ctx, endpoint, now);
   const isGone = step.kind === 'failed' && step.isGone;
-  if (isGone || !(isSuccess(outcome) || isTest(claimed))) await judgeEndpoint(ctx, endpoint, { isGone, now });
+  if (isGone || !isSuccess(outcome)) await judgeEndpoint(ctx, endpoint, { isGone, now });
   if (step.kind === 'retrying' && step.nextAttemptAt - now <= QUEUE_DELAY_MAX_MS) {
     await sendAttempts(ctx, [{ id: delivery.id, failureStreak: 1 }], Math.ceil((step.nextAttemptAt - now) / SECOND));
   }
   return outcome;
 }
 
-const isTest = ({ delivery }: Claimed): boolean => delivery.eventType === 'webhook.test';
-
-/**
- * What an answer says about its endpoint. A test is no real traffic, so it neither counts against an endpoint nor clears one
- * whose real events fail; but where the breaker waits for a sign of life, its success is as good as a probe's.
- */
-function healthWrites(ctx: Shard, claimed: Claimed, outcome: AttemptOutcome, now: number): Write[] {
-  const { endpoint } = claimed;
+/** What an answer says about its endpoint. A test is no real traffic: it neither counts against an endpoint nor clears one. */
+function healthWrites(ctx: Shard, { delivery, endpoint }: Claimed, outcome: AttemptOutcome, now: number): Write[] {
+  if (delivery.isTest) return [];
   const success = isSuccess(outcome);
-  if (isTest(claimed) && !(success && isBroken(endpoint))) return [];
   const health = noteHealth(ctx, endpoint.id, success, now);
   return [health, success ? releaseHeld(ctx, endpoint, now) : promoteHeld(ctx, endpoint.id, now + PROBE_EVERY_MS)];
 }

@@ -21,7 +21,11 @@ export const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
   endpoint.livemode === event.livemode &&
   matchesType(endpoint.eventTypes, event.type) &&
   !isAboutItself(endpoint, event) &&
-  (endpoint.productIds.length === 0 || (event.productId !== null && endpoint.productIds.includes(event.productId)));
+  (endpoint.productIds.length === 0 || isOfProducts(endpoint, event));
+
+/** True where the event names a product of the endpoint, or is of a ticket that names none. */
+const isOfProducts = ({ productIds }: Endpoint, { productId, type }: StoredEvent): boolean =>
+  productId === null ? type.startsWith('support.') : productIds.includes(productId);
 
 /**
  * No endpoint is told what happened before there was one. A sandbox session has a clock of its own, which tells nothing of that, and may be
@@ -132,8 +136,7 @@ export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since:
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
   const from = Math.max(since, ctx.now - RECOVER_DAYS * DAY);
-  // A test was for one endpoint and one moment: no endpoint missed it.
-  const types = EVENT_TYPES.filter((type) => type !== 'webhook.test' && matchesType(endpoint.eventTypes, type));
+  const types = EVENT_TYPES.filter((type) => matchesType(endpoint.eventTypes, type));
   let scheduled = 0;
   let after: { createdAt: number; seq: number } | null = null;
   for (let page = 0; page < RECOVER_PAGES_MAX; page++) {

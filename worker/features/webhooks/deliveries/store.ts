@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Db, Shard } from '#platform/context.ts';
-import { type EventRow, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import type { StoredEvent } from '#platform/db/tables/events.ts';
+import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import type { NewStoredEvent, StoredEvent } from '#platform/db/tables/events.ts';
 import { events } from '#platform/db/tables/events.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
@@ -32,7 +32,8 @@ export async function loadFanOut(db: Db, eventIds: string[]) {
   return { events: rows, endpoints };
 }
 
-export const insertEvent = (db: Db, row: EventRow) => db.insert(events).values(row);
+/** A test of an endpoint, which its maker holds for the length of a lease. */
+export const insertTest = (db: Db, test: Omit<Delivery, 'id'>) => db.insert(webhookDeliveries).values(test).returning();
 
 export interface NewDelivery {
   merchantId: string;
@@ -50,7 +51,7 @@ export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], conditio
     .insert(webhookDeliveries)
     .select(
       sql`SELECT NULL, j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'endpointId', j.value ->> 'eventId', j.value ->> 'eventType',
-          'pending', 0, j.value ->> 'maxAttempts', ${ctx.wallNow}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL
+          'pending', 0, j.value ->> 'maxAttempts', ${ctx.wallNow}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL, 0
         FROM json_each(${JSON.stringify(deliveries)}) j WHERE ${condition}`,
     )
     .onConflictDoNothing()
@@ -66,8 +67,8 @@ export const insertMissed = (ctx: Shard, deliveries: NewDelivery[]) =>
   );
 
 /** The delivery of an event that was made for one endpoint alone. */
-export const findDeliveryOf = async (db: Db, eventId: string): Promise<number | null> =>
-  (await db.select({ id: webhookDeliveries.id }).from(webhookDeliveries).where(eq(webhookDeliveries.eventId, eventId)).get())?.id ?? null;
+export const findDeliveryOf = (db: Db, eventId: string) =>
+  db.select().from(webhookDeliveries).where(eq(webhookDeliveries.eventId, eventId)).get();
 
 export const markFannedOut = (ctx: Shard, eventIds: string[]) =>
   ctx.db
@@ -78,7 +79,7 @@ export const markFannedOut = (ctx: Shard, eventIds: string[]) =>
 export interface Claimed {
   delivery: Delivery;
   endpoint: Endpoint;
-  event: StoredEvent;
+  event: NewStoredEvent;
 }
 
 /** A queue may bring a message a little early. */
@@ -123,8 +124,8 @@ export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAt
 
 /** Records an attempt, where the caller still holds the lease. A test is not counted, because it is no traffic. */
 export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryChange): Write[] {
-  const { id, attempt, leaseUntil, eventType } = delivery;
-  const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && eventType !== 'webhook.test';
+  const { id, attempt, leaseUntil, isTest } = delivery;
+  const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && !isTest;
   return [
     ctx.db
       .update(webhookDeliveries)
@@ -169,7 +170,9 @@ export async function listMissed(
         sql`${events.createdAt} BETWEEN ${window.after?.createdAt ?? window.since} AND ${window.until}`,
         window.after ? sql`(${events.createdAt}, ${events.seq}) > (${window.after.createdAt}, ${window.after.seq})` : undefined,
         isOneOf(events.type, types),
-        endpoint.productIds.length > 0 ? isOneOf(events.productId, endpoint.productIds) : undefined,
+        endpoint.productIds.length > 0
+          ? sql`(${isOneOf(events.productId, endpoint.productIds)} OR (${events.productId} IS NULL AND ${events.type} LIKE 'support.%'))`
+          : undefined,
         // As in the fan-out: an endpoint's own failing is told to the other endpoints only.
         sql`NOT (${events.type} = 'webhook.endpoint_failing' AND ${events.subjectId} = ${endpoint.id})`,
         sql`NOT ${reached}`,

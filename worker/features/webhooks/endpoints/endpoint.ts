@@ -1,8 +1,9 @@
 import type { z } from '@hono/zod-openapi';
 import { seal, unseal } from '#core/crypto.ts';
 import { ApiError, planFull, storyOf } from '#core/errors.ts';
-import { type EndpointId, newId } from '#core/ids.ts';
+import { type EndpointId, newId, type ProductId } from '#core/ids.ts';
 import { planAlertOf } from '#features/accounts/auth/owner-emails.ts';
+import { listOwnIds } from '#features/products/store.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
@@ -25,6 +26,17 @@ function requireTarget(ctx: Ctx, url: string, field = 'url'): void {
   if (checked.ok) return;
   const msg = 'Expected a public https URL: no credentials, no IP address, port 443 or 8443, not this service';
   throw new ApiError('validation_error', { problems: [{ loc: ['body', field], msg, type: checked.reason }] });
+}
+
+/** Throws 422 if a product is not one of this merchant's in this mode: an endpoint that waits for it would be sent nothing. */
+async function requireOwnProducts(scope: Scope, productIds: ProductId[] = []): Promise<void> {
+  const own = new Set(await listOwnIds(scope, productIds));
+  const problems = [...productIds.entries()].flatMap(([index, id]) =>
+    own.has(id)
+      ? []
+      : [{ loc: ['body', 'product_ids', index], msg: 'This product is not one of yours in this mode', type: 'unknown_product' }],
+  );
+  if (problems.length > 0) throw new ApiError('validation_error', { problems });
 }
 
 /** Sealed for this endpoint alone: a row copied elsewhere does not open. */
@@ -56,7 +68,7 @@ export interface EndpointWithSecret {
 export const makerOf = ({ keyId, accountId }: Actor): Maker =>
   keyId === null ? { kind: 'person', id: accountId } : { kind: 'key', id: keyId };
 
-/** A new endpoint. `rawSecret` exists only in this answer. 422 for the URL, 429 plan_limit_reached. */
+/** A new endpoint. `rawSecret` exists only in this answer. 422 for the URL or a foreign product, 429 plan_limit_reached. */
 export async function createEndpoint(
   ctx: Scope,
   actor: Actor,
@@ -64,6 +76,7 @@ export async function createEndpoint(
   keep: Keep<EndpointWithSecret>,
 ): Promise<EndpointWithSecret> {
   requireTarget(ctx, input.url, input.urlField);
+  await requireOwnProducts(ctx, input.product_ids);
   const id = newId<EndpointId>(ctx.now);
   const rawSecret = newSecret();
   const endpoint: Endpoint = {
@@ -119,6 +132,10 @@ export async function changeEndpoint(
   keep: Keep<Endpoint>,
 ): Promise<Endpoint> {
   if (input.url !== undefined) requireTarget(ctx, input.url);
+  if (input.product_ids) {
+    await getEndpoint(ctx, input.endpointId);
+    await requireOwnProducts(ctx, input.product_ids);
+  }
   const limit = PLANS[actor.plan].enabledEndpointsMax;
   const named: Partial<Endpoint> = {
     url: input.url,

@@ -5,25 +5,12 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import {
-  created,
-  given,
-  idOf,
-  idParam,
-  jsonBody,
-  ModeQuery,
-  ok,
-  optionalJsonBody,
-  PageQuery,
-  pageOf,
-  router,
-} from '#platform/http/openapi.ts';
+import { created, idOf, idParam, jsonBody, ModeQuery, ok, optionalJsonBody, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { recoverEndpoint } from '../deliveries/fan-out.ts';
 import { CreateEndpointRequest, EndpointBody, EndpointSecretBody, toEndpointResource, UpdateEndpointRequest } from '../resource.ts';
 import { listEndpoints } from '../store.ts';
 import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecret } from './endpoint.ts';
 import { rotateSecret } from './rotate-secret.ts';
-import { type TestResult, testEndpoint } from './test-endpoint.ts';
 
 const tags = ['Webhooks'];
 const params = idParam('endpoint_id', idOf<EndpointId>());
@@ -93,36 +80,6 @@ const rotate = createRoute({
   },
   responses: { ...ok(EndpointSecretBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
-const test = createRoute({
-  method: 'post',
-  path: '/webhooks/endpoints/{endpoint_id}/test',
-  operationId: 'testWebhookEndpoint',
-  tags,
-  summary: 'Test an endpoint',
-  description: 'Send a real, signed test event now and say what came back.',
-  ...writeRoute,
-  request: {
-    headers,
-    params,
-    query,
-    ...optionalJsonBody(z.object({ event_type: z.literal('webhook.test').optional() }).openapi('TestWebhookRequest')),
-  },
-  responses: {
-    ...ok(
-      z
-        .object({
-          delivery_id: z.int(),
-          event_id: z.string(),
-          succeeded: z.boolean(),
-          response_status: z.int().optional(),
-          response_ms: z.int().optional(),
-          error: z.string().optional(),
-        })
-        .openapi('WebhookTestResult'),
-    ),
-    ...merchantWriteErrors('not_found'),
-  },
-});
 const recover = createRoute({
   method: 'post',
   path: '/webhooks/endpoints/{endpoint_id}/recover',
@@ -160,19 +117,6 @@ const presentSecret =
   (status: 200 | 201) =>
   ({ endpoint, rawSecret }: EndpointWithSecret) => ({ status, body: { ...toEndpointResource(endpoint), secret: rawSecret } });
 
-function presentTest({ deliveryId, eventId, outcome }: TestResult) {
-  const status = outcome?.status ?? null;
-  const body = {
-    delivery_id: deliveryId,
-    event_id: eventId,
-    succeeded: status !== null && status >= 200 && status < 300,
-    ...given('response_status', status),
-    ...given('response_ms', outcome?.ms ?? null),
-    ...given('error', outcome?.error ?? null),
-  };
-  return { status: 200, body };
-}
-
 export const webhookRoutes = router()
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
@@ -203,11 +147,6 @@ export const webhookRoutes = router()
     const named = { endpointId: c.req.valid('param').endpoint_id, overlapHours };
     const run = (keep: Keep<EndpointWithSecret>) => rotateSecret(ctx, actor, { ...named, keep });
     return sendStored(c, await answerOnce(c, run, presentSecret(200), { isSecret }));
-  })
-  .openapi(test, async (c) => {
-    const { scope: ctx } = c.var;
-    const endpointId = c.req.valid('param').endpoint_id;
-    return sendStored(c, await answerLeased(c, () => testEndpoint(ctx, endpointId), presentTest));
   })
   .openapi(recover, async (c) => {
     const { scope: ctx } = c.var;

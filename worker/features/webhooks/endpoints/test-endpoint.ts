@@ -1,10 +1,12 @@
 import { raise, storyOf } from '#core/errors.ts';
 import { type EndpointId, newId } from '#core/ids.ts';
-import type { Scope, Shard } from '#platform/context.ts';
-import { type EventRow, eventRow } from '#platform/db/commit.ts';
-import { claimAttempt, endpointEvent, makeAttempt } from '../deliveries/attempt.ts';
+import type { Scope } from '#platform/context.ts';
+import { eventRow } from '#platform/db/commit.ts';
+import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
+import type { EventType, NewEvent } from '#rules/events.ts';
+import { endpointEvent, LEASE_MS, makeAttempt } from '../deliveries/attempt.ts';
 import type { AttemptOutcome } from '../deliveries/schedule.ts';
-import { findDeliveryOf, insertDeliveries, insertEvent, type NewDelivery } from '../deliveries/store.ts';
+import { findDeliveryOf, insertTest } from '../deliveries/store.ts';
 import { getEndpoint } from '../store.ts';
 
 export interface TestResult {
@@ -13,38 +15,56 @@ export interface TestResult {
   outcome: AttemptOutcome | null;
 }
 
-/** Sends a real, signed event to this endpoint alone, at once, and answers how it went. */
-export async function testEndpoint(ctx: Scope, endpointId: EndpointId): Promise<TestResult> {
+/** What the catalog shows of a type. */
+export interface EventExample {
+  type: EventType;
+  subject: NewEvent['subject'];
+  data: { object: object } & Record<string, object>;
+}
+
+/** Sends the example of a type, signed, to this endpoint alone, at once, and answers how it went. Its event is not stored. */
+export async function testEndpoint(ctx: Scope, endpointId: EndpointId, example: EventExample): Promise<TestResult> {
   const endpoint = await getEndpoint(ctx, endpointId);
-  // Each test is a subject of its own: it happened once, and races with nothing.
-  const happened = {
-    ...endpointEvent('webhook.test', endpoint, 1),
-    subject: { type: 'webhook_test' as const, id: newId(ctx.now), version: 1 },
-  };
-  const row = { ...eventRow(ctx, happened), fannedOutAt: ctx.wallNow };
-  const delivery = {
+  const event = eventRow(ctx, eventOf(ctx, endpoint, example));
+  const delivery = await storeTest(ctx, {
     merchantId: endpoint.merchantId,
     livemode: endpoint.livemode,
     endpointId: endpoint.id,
-    eventId: row.id,
-    eventType: row.type,
+    eventId: event.id,
+    eventType: event.type,
+    status: 'pending',
+    attempt: 0,
     maxAttempts: 1,
+    nextAttemptAt: ctx.wallNow,
+    leaseUntil: ctx.wallNow + LEASE_MS,
+    responseStatus: null,
+    responseMs: null,
+    responseExcerpt: null,
+    error: null,
     replayOf: null,
-  };
-  const deliveryId = await storeTest(ctx, row, delivery);
-  const claimed = await claimAttempt(ctx, deliveryId);
+    createdAt: ctx.wallNow,
+    completedAt: null,
+    isTest: true,
+  });
   // A disabled endpoint may be tested before it is enabled again.
-  const outcome = claimed && (await makeAttempt(ctx, { ...claimed, endpoint: { ...claimed.endpoint, status: 'enabled' } }));
-  return { deliveryId, eventId: row.id, outcome };
+  const outcome = await makeAttempt(ctx, { delivery, event, endpoint: { ...endpoint, status: 'enabled' } });
+  return { deliveryId: delivery.id, eventId: event.id, outcome };
 }
 
-/** Where only the answer was lost the test is stored, and the sweep would send it: then it is found again, and goes on here. */
-async function storeTest(ctx: Shard, event: EventRow & { id: string }, delivery: NewDelivery): Promise<number> {
+/** The example as an event of this merchant, in the endpoint's mode; `webhook.test` is about the endpoint itself. */
+function eventOf(ctx: Scope, endpoint: Endpoint, { type, subject, data: { object, ...beside } }: EventExample): NewEvent {
+  if (type === 'webhook.test')
+    return { ...endpointEvent(type, endpoint, 1), subject: { type: 'webhook_test', id: newId(ctx.now), version: 1 } };
+  const { merchantId, livemode } = endpoint;
+  return { merchantId, livemode, type, subject, object: 'livemode' in object ? { ...object, livemode } : object, beside };
+}
+
+/** Finds the row again if only the answer of its insertion was lost. The lease keeps the sweep away; after it the sweep cancels the row. */
+async function storeTest(ctx: Scope, test: Omit<Delivery, 'id'>): Promise<Delivery> {
   try {
-    const [, [written]] = await ctx.db.batch([insertEvent(ctx.db, event), insertDeliveries(ctx, [delivery])]);
-    return written!.id;
+    return (await insertTest(ctx.db, test))[0]!;
   } catch (error) {
     ctx.note(`test: ${storyOf(error)}`);
-    return (await findDeliveryOf(ctx.db, event.id)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+    return (await findDeliveryOf(ctx.db, test.eventId)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }

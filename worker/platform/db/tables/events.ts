@@ -47,3 +47,5 @@ export const events = sqliteTable(
 );
 
 export type StoredEvent = typeof events.$inferSelect;
+/** An event before the database numbers it. */
+export type NewStoredEvent = Omit<StoredEvent, 'seq' | 'fannedOutAt' | 'nextTryAt'>;

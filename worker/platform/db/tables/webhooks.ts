@@ -97,6 +97,8 @@ export const webhookDeliveries = sqliteTable(
     replayOf: integer('replay_of'),
     createdAt: instant('created_at').notNull(),
     completedAt: instant('completed_at'),
+    /** Its event is stored nowhere, and its outcome is no sign of the endpoint's health. */
+    isTest: flag('is_test').notNull().default(false),
   },
   (table) => [
     oneOf('webhook_deliveries_status', 'status', DELIVERY.states),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import type { AccountId, MembershipId, PaymentId, SandboxSessionId, TicketId, TicketMessageId } from '#core/ids.ts';
+import type { AccountId, MembershipId, PaymentId, ProductId, SandboxSessionId, TicketId, TicketMessageId } from '#core/ids.ts';
 import { type MESSAGE_AUTHORS, TICKET, type TICKET_CATEGORIES, type TicketStatus } from '#rules/states.ts';
 import { flag, instant, oneOf } from '../columns.ts';
 
@@ -16,6 +16,8 @@ export const supportTickets = sqliteTable(
     status: text('status').$type<TicketStatus>().notNull(),
     paymentId: text('payment_id').$type<PaymentId>(),
     membershipId: text('membership_id').$type<MembershipId>(),
+    /** Of its payment or membership. */
+    productId: text('product_id').$type<ProductId>(),
     lastMessageAt: instant('last_message_at').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
