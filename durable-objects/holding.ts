@@ -22,7 +22,7 @@ export type State = {
   identity: EntitlementKey | null;
   balance: Balance;
   endsSeenThrough: number;
-  /** The native subscription that pays for it, as far as it was told. */
+  /** The native subscription that pays for it, as the last renewal named it. */
   renewal: Renewal | null;
 };
 export type Event = EntitlementProjection['events'][number];

@@ -37,7 +37,7 @@ interface LedgerRow<State> extends OutboxPage {
   /** A caller's time was not wall time (sandbox session, moved local chain): since then only such callers move `seenAt`. */
   followsCallers: boolean;
   lastTick: number;
-  /** What the last change goes back to, which the alarm that tells of it says too; null: time alone. */
+  /** Id of the request behind the last change, which the alarm that publishes it logs too; null: time alone. */
   changedBy: string | null;
 }
 

@@ -19,7 +19,7 @@ const USAGE = `npm run check-config -- [--vars <file of NAME='value' lines>] [--
        npm run check-config -- --table   prints the table of all variables, as the README has it`;
 const PATIENCE_MS = 8_000;
 
-/** What a deployment can do, and the variables that each needs. */
+/** Abilities of a deployment, and the variables that each needs. */
 const ABILITIES: Record<string, readonly (VariableName | 'RPC_URL')[]> = {
   checkout: ['SERVICE_REFERENCE'],
   'pay per request (x402)': X402_NEEDS,

@@ -58,7 +58,7 @@ export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution:
   await Promise.all(groups.map((messages) => consumeJob(batch.queue, messages, env, execution)));
 }
 
-/** One job of several messages: a node shows many channels at once. */
+/** Makes one job of several messages: a node shows many channels at once. */
 const joined = ([first, ...others]: readonly Message<Job>[]): Job => {
   const { body } = first!;
   if (body.kind !== 'lookAtChannels') return body;

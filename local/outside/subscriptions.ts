@@ -36,7 +36,7 @@ export interface Session {
   changes: string | null;
   back: string;
   metadata: Record<string, string>;
-  /** Of a checkout page. */
+  /** Id of a checkout page. */
   shown: { created: number; success_url: string; cancel_url: string | null; metadata: Record<string, string> };
   status: 'open' | 'complete' | 'expired';
 }

@@ -81,7 +81,7 @@ export async function interceptJobs(stub: Stub): Promise<SentJobs> {
   return jobs;
 }
 
-/** What an object sends from now on, until it is evicted, comes to the queues of a world. Its alarm rings by itself. */
+/** Brings all that an object sends from now on, until it is evicted, to the queues of a world. Its alarm rings by itself. */
 export const joinQueues = ({ env: { JOBS, SANDBOX } }: Pick<World, 'env'>, stub: DurableObjectStub<undefined>): Promise<void> =>
   runInDurableObject(stub, (instance) => void Object.assign(instance, { env: { ...testEnv, JOBS, SANDBOX } }));
 

@@ -33,7 +33,7 @@ interface ForgedTransfer {
   units: bigint;
 }
 
-/** Of any transaction that the sandbox prepared. */
+/** Works on any transaction that the sandbox prepared. */
 const blockhashOf = (wire: string): Blockhash => {
   const { messageBytes } = getTransactionDecoder().decode(getBase64Encoder().encode(wire));
   return (getCompiledTransactionMessageDecoder().decode(messageBytes) as { lifetimeToken: string }).lifetimeToken as Blockhash;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { CALLS_MAX, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import type { Env } from '#platform/context.ts';
 
-/** What one invocation may ask of others and read. Calls are counted by the service itself. */
+/** The most that one invocation may ask of others and read. Calls are counted by the service itself. */
 export const LIMITS = { subrequests: CALLS_MAX, rows: 100_000 };
 
 /** What one invocation has asked for so far. */
@@ -34,7 +34,7 @@ export async function withinLimits<T>(
   return answer;
 }
 
-/** An environment whose database counts the rows that the invocation reads. */
+/** An environment with a database that counts the rows the invocation reads. */
 export const metered = <E extends Env>(env: E): E => ({ ...env, DB: meteredDatabase(env.DB) });
 
 function meteredDatabase(database: D1Database): D1Database {

@@ -51,14 +51,14 @@ export async function joinEntitlement(w: World, merchantId: string, livemode: bo
     /** Brings what the queue holds until the database has what the object says. */
     untilTold: async () => {
       for (const endsAt = Date.now() + SESSION_MS; !(await isTold()); await pause(POLL_MS)) {
-        if (Date.now() > endsAt) throw new Error(`entitlement ${entitlementId} never told the database`);
+        if (Date.now() > endsAt) throw new Error(`entitlement ${entitlementId} never reached the database`);
         await w.deliver();
       }
     },
   };
 }
 
-/** Messages that the queue brings by now. One with a delay waits for it, unless all there are have one: then the shortest is waited for. */
+/** Messages that the queue delivers at this moment. One with a delay waits for it, unless all there are have one: then the shortest is waited for. */
 async function takeReady(w: World): Promise<Job[]> {
   const held = w.queue.sent.splice(0);
   const delay = held.length === 0 ? POLL_MS / SECOND : Math.min(...held.map(({ delaySeconds }) => delaySeconds));
@@ -67,7 +67,7 @@ async function takeReady(w: World): Promise<Job[]> {
   return held.filter(({ delaySeconds }) => delaySeconds <= delay).map(({ job }) => job);
 }
 
-/** What the objects of a session's metered sessions send comes to the world's queue. */
+/** Brings what the objects of a session's metered sessions send to the world's queue. */
 async function joinMetered(w: World, sessionId: string): Promise<void> {
   const { results } = await testEnv.DB.prepare('SELECT id FROM metered_sessions WHERE customer_ref = ?')
     .bind(`${sessionId}:buyer`)

@@ -257,7 +257,7 @@ export class World {
     for (let next = messages.shift(); next; next = messages.shift()) messages.push(...(await this.runSweep(next, env)));
   }
 
-  /** One sweep alone, and what it leaves for itself. Answers how many invocations that took; fails where one reads more than `rowsMax` rows. */
+  /** Runs one sweep alone, and what it leaves for itself. Answers how many invocations that took; fails where one reads more than `rowsMax` rows. */
   async sweepAlone(name: string, env: Env = this.env, rowsMax?: number): Promise<number> {
     await testEnv.DB.prepare('UPDATE sweeps SET due_at = 0, lease_until = 0 WHERE name = ?').bind(name).run();
     let rounds = 0;

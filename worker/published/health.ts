@@ -116,7 +116,7 @@ interface Waiting {
   lamportsSpent: number;
   isMailStalled: boolean;
   fullness: ReturnType<typeof fullness>;
-  /** What open rows name. */
+  /** Keys and addresses that open rows name. */
   named: NamedKey[];
 }
 

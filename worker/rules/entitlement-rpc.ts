@@ -12,7 +12,7 @@ export interface Called {
   now: number;
   /** How far that is ahead of wall time: in a sandbox session, and on a local machine whose chain was moved on. */
   aheadMs?: number;
-  /** What the caller goes back to, for the log. */
+  /** Id of the caller's request, for the log. */
   requestId?: string | undefined;
   /** How long the caller still waits: an operation that has waited longer for its commit is not begun. */
   leftMs?: number;
@@ -95,7 +95,7 @@ export interface CreditAnswer {
 export interface PaymentCall extends Called {
   identity: EntitlementKey;
   paymentId: string;
-  /** Of the payment as the caller read it. A call about an older version than the object knows comes too late, and changes nothing. */
+  /** The payment's version as the caller read it. A call about an older version than the object knows comes too late, and changes nothing. */
   paymentVersion: number;
 }
 

@@ -28,7 +28,7 @@ export interface ProvenIdentity {
 
 /** The rate a price was converted at. The payment's own end is the quote's end. */
 export interface PriceQuote {
-  /** What was converted. */
+  /** The price before it was converted. */
   price: MoneyResource;
   rate: string;
   source: string;

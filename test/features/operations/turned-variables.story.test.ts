@@ -15,7 +15,7 @@ const OPERATOR_SECRET = 'the secret of an operator in a test';
 const w = new World({ CHANNEL_KEYS, SUBSCRIPTION_KEYS: COLLECTING_KEYS, OPERATOR_SECRET });
 const first = async (query: string) => w.env.DB.prepare(query).first<Record<string, unknown>>();
 
-/** What was sold and is not over, each as its row says. */
+/** Sales that are not over, each as its row says. */
 const openRows = async () => ({
   card: await first('SELECT subscription_status, subscription_plan, sold_plans, trouble FROM billing_customers'),
   plan: await first('SELECT processor_plans FROM accounts WHERE id = (SELECT account_id FROM billing_customers)'),

@@ -52,7 +52,7 @@ describe(`${SIGNATURES} signatures that were named, as many that were found and 
   afterAll(endSkips);
 
   const statusOf = async (id: string) => (await w.call('GET', `/v1/payments/${id}`)).body.status;
-  /** One invocation of a sweep, within the limits of one. Answers how long it took, and the rounds that it sent for itself. */
+  /** Runs a sweep once, within the limits of an invocation. Answers how long it took, and the rounds that it sent for itself. */
   async function runOnce(sweep: string): Promise<{ ms: number; more: number }> {
     const from = performance.now();
     const sent = await w.runSweep(firstRun(sweep), w.env, ROWS_MAX);

@@ -171,7 +171,7 @@ describe('a field that a route does not know', () => {
   });
 });
 
-/** What a provider calls, and what a browser is sent to, may have parameters of theirs. */
+/** Paths that a provider calls or a browser is sent to may have parameters of theirs. */
 const OPEN_QUERIES = [
   'POST /v1/products/webhook/rpc',
   'POST /v1/billing/webhooks/processor',

@@ -79,7 +79,7 @@ function chargedOnce<T extends object>(one: T, charge: (one: T) => T): T {
   return after;
 }
 
-/** An environment whose bindings charge their calls. Databases are left as they are: `databasesOf` opens them, and charges. */
+/** An environment with bindings that charge their calls. Databases are left as they are: `databasesOf` opens them, and charges. */
 export const chargedEnv = <E extends object>(env: E): E =>
   chargedOnce(
     env,

@@ -8,7 +8,7 @@ import { updateUnversioned } from '#platform/db/versioned.ts';
 export type AuthorizationClass = 'collections' | 'checkouts' | 'looks';
 
 const { id, collectAt, nextLookAt } = subscriptionAuthorizations;
-/** As the indexes have them, word for word. */
+/** The same words as in the indexes. */
 const CLASSES = {
   collections: { at: collectAt, is: sql`collect_at IS NOT NULL` },
   checkouts: { at: nextLookAt, is: sql`next_look_at IS NOT NULL AND status = 'pending'` },
@@ -16,7 +16,7 @@ const CLASSES = {
 };
 
 /**
- * Takes authorizations whose time has come, longest due first, and leaves them to the caller until `leaseUntil`, in one statement:
+ * Takes authorizations that are due, longest due first, and leaves them to the caller until `leaseUntil`, in one statement:
  * two sweeps at once take different ones, and what a crash left is due again.
  */
 export const takeDueAuthorizations = (

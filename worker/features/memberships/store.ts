@@ -109,7 +109,7 @@ export async function getMembershipBy(scope: Scope, by: MembershipLookup): Promi
 
 export const insertMembership = (db: Db, membership: Membership): Write => db.insert(memberships).values(membership);
 
-/** What the placement and the authorization show of themselves is left to them. */
+/** Columns that the placement and the authorization write are left to them. */
 export const updateMembership = (
   ctx: Shard,
   before: Membership,

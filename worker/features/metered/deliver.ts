@@ -78,9 +78,9 @@ export async function reserveDelivery(
 
 /** Counts a call before it changes anything, or refuses it. */
 export interface CountAnnounced {
-  /** Of an announcement that would push another one out: only a flood comes to that, and its address pays for it. */
+  /** Counts an announcement that would push another one out: only a flood comes to that, and its address pays for it. */
   flood(): Promise<void>;
-  /** Of one more use of the session, which is a call of its merchant. */
+  /** Counts one more use of the session, as a call of its merchant. */
   use(session: MeteredSnapshot): Promise<void>;
 }
 

@@ -56,7 +56,7 @@ export async function readSession(ctx: Ctx, sessionId: string): Promise<MeteredS
   return sessionSnapshotOf(row ?? raise('not_found'));
 }
 
-/** Opens a session, whose row was taken for this channel. */
+/** Opens a session; its row was taken for this channel. */
 export const openObject = (ctx: Ctx, opening: Parameters<MeteredSessionRpc['open']>[0]): Promise<OpenAnswer> =>
   call(ctx, opening.terms.sessionId, (object) => object.open(opening));
 

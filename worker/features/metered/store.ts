@@ -39,7 +39,7 @@ export const backstopAt = (now: number): SQL => sql`CASE
   WHEN livemode = 0 AND status = 'open' THEN max(${now + MINUTE}, used_at + idle_seconds * ${SECOND})
   ELSE ${now} + 3 * min(${MINUTE}, grace_period_seconds * ${SECOND / 10}) END`;
 
-/** What was opened is watched from now on, and not only when the time to open it is up. */
+/** Has the opened session watched from now on, and not only when the time to open it is up. */
 const nextLook = ({ endedAt, stage, livemode, usedAt, idleSeconds }: MeteredSnapshot, now: number) => {
   if (endedAt !== null) return livemode && stage === 'closed' ? endedAt + RENT_KEPT_MS : null;
   if (!livemode && stage === 'open') return usedAt + idleSeconds * SECOND;

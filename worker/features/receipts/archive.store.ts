@@ -4,7 +4,7 @@ import type { archivedReceipts } from '#platform/db/tables/archives.ts';
 
 export type ArchivedReceipt = typeof archivedReceipts.$inferSelect;
 
-/** Where the whole receipt stands, if not here. */
+/** The place of the whole receipt in the archive; null: it stands here. */
 const placeOf = (row: StoredReceipt | ArchivedReceipt): Place | null => ('archiveId' in row ? row : null);
 
 /** Receipts as they were issued, each in its place, wherever they are kept. 503 where the archive does not answer. */

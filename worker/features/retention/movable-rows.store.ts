@@ -48,7 +48,7 @@ export interface Named {
   paymentIds: string[];
 }
 
-/** As SQL of the row `payments`: final, paid, and with nothing left to read or to send. */
+/** SQL of the row `payments`: final, paid, and with nothing left to read or to send. */
 export const IS_OVER = sql`status = 'CONFIRMED' AND finalized_at IS NOT NULL AND orphaned_at IS NULL AND recovers_payment_id IS NULL
   AND access_revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM refunds f WHERE f.payment_id = payments.id AND f.seen_at IS NULL)
   AND EXISTS (SELECT 1 FROM tx_claims c WHERE c.subject_id = payments.id AND c.final_at IS NOT NULL AND c.dropped_at IS NULL)

@@ -39,7 +39,7 @@ const STALLED_MAX = 100;
 const MERCHANTS_MAX = 1000;
 /** Messages that a queue takes at once. */
 const BATCH_MAX = 100;
-/** What fell due so long before the last look is looked for again: the message may have failed. */
+/** Work that fell due so long before the last look is looked for again: the message may have failed. */
 const AGAIN_MS = DAY;
 /** How far all was looked at is noted so often. */
 const NOTE_MS = HOUR;

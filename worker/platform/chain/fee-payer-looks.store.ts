@@ -15,7 +15,7 @@ export const listNamedKeys = (db: Db): Promise<NamedKey[]> => db.all<NamedKey>(s
 /** The same within another statement, as a list in JSON. */
 export const namedKeysAsJson: SQL = sql`(SELECT json_group_array(json_object('variable', variable, 'address', address)) FROM (${sql.raw(NAMED_KEYS)}))`;
 
-/** What each address held when it was looked at last, in lamports. */
+/** Lamports each address held when it was looked at last. */
 export const listBalances = (db: Db): Promise<{ address: string; lamports: number }[]> =>
   db.all(sql`SELECT address, lamports, max(at) FROM fee_payer_looks GROUP BY address`);
 

@@ -86,7 +86,7 @@ function isRow(table: Versioned, row: object): SQL | undefined {
 
 type PlainValues = Record<string, string | number | null>;
 
-/** One row's step: the event carries the version it leads to, `values` the plain columns that differ after it. */
+/** A row's step: the event carries the version it leads to, `values` the plain columns that differ after it. */
 export interface RowStep<V> {
   event: NewEvent;
   values: V;

@@ -85,7 +85,7 @@ export const eventDueAt = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE
 const candidateDueAt = (origin: string) =>
   sql`(SELECT min(next_check_at) FROM payment_candidates WHERE origin = ${origin} AND livemode = 1)`;
 
-/** As the indexes have them, word for word. */
+/** The same words as in the indexes. */
 const authorizationDueAt = (column: string, is: string) =>
   sql.raw(`(SELECT min(${column}) FROM subscription_authorizations WHERE ${column} IS NOT NULL AND livemode = 1${is})`);
 

@@ -28,7 +28,7 @@ export function hasClosedQuery({ path, security = [], responses }: Declared): bo
   return success !== undefined && Object.keys(success.content ?? {}).every((type) => type === 'application/json');
 }
 
-/** One part of a request, held against its schema. */
+/** A part of a request, held against its schema. */
 type Checked = { target: string } & ({ success: true } | { success: false; error: z.core.$ZodError });
 
 /** Throws 422 if a request does not fit its route's schemas, or has names that they do not know. Without a schema names are not looked at. */

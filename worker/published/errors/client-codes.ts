@@ -1,6 +1,6 @@
 import type { ErrorWords } from './words.ts';
 
-/** What a code of the SDK's own says: the service never answers it. */
+/** Words for a code of the SDK's own: the service never answers it. */
 interface ClientCode extends ErrorWords {
   message: string;
   retryable: boolean;

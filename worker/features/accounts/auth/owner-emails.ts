@@ -15,7 +15,7 @@ const FORMER_MAX = 5;
 
 const stillFormer = ({ wallNow }: Ctx, { formerEmails }: Account) => formerEmails.filter(({ until }) => until > wallNow);
 
-/** Former addresses of an account whose address is about to change. */
+/** Former addresses of an account that is about to change its address. */
 export function formerEmailsAfter(ctx: Ctx, account: Account): Account['formerEmails'] {
   const kept = stillFormer(ctx, account);
   if (account.email === null || !account.emailVerified) return kept;

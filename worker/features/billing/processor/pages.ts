@@ -44,7 +44,7 @@ export async function openOnePage(ctx: Scope, open: () => Promise<string>): Prom
   throw processorAway();
 }
 
-/** Of those that this service made. */
+/** Pages that this service made. */
 const isOpen = ({ metadata, status }: Page): boolean => metadata?.price !== undefined && status === 'open';
 
 /** Ends open pages. Throws Outrun where one was paid or ended meanwhile. */

@@ -82,7 +82,7 @@ export const listDueReads = (db: Db, now: number, last: BillingCustomer | null, 
 export const postponeRead = (db: Db, accountId: AccountId, nextReadAt: number): Promise<unknown> =>
   updateUnversioned(db, billingCustomers, { nextReadAt }, eq(billingCustomers.accountId, accountId));
 
-/** What a person has to see to at the processor: how many customers, and the name of one of them there. */
+/** Trouble at the processor that needs a person: how many customers, and the name of one of them there. */
 export const listCardTrouble = (db: Db): Promise<{ trouble: CardTrouble; customers: number; customerId: string }[]> =>
   db.all(sql`SELECT trouble, count(*) AS customers, min(customer_id) AS customerId FROM billing_customers
     WHERE trouble IS NOT NULL GROUP BY trouble`);

@@ -54,10 +54,10 @@ export async function openProcessor(ctx: Ctx): Promise<Stripe> {
 /** The processor knows no such customer: it was deleted there. */
 export class CustomerGone extends Error {}
 
-/** A rival was faster: what this call was made from is so no more. */
+/** A rival was faster: the state this call was made from has changed. */
 export class Outrun extends Error {}
 
-/** As `fromProcessor`, for what is only read: whatever is refused of it, nothing has changed, and it may be asked for again. */
+/** Like `fromProcessor`, for reads: after a refusal nothing has changed, and the call may be made again. */
 export const readProcessor = <T>(ctx: Ctx, call: (processor: Stripe) => Promise<T>): Promise<T> =>
   fromProcessor(ctx, call).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'internal_error' ? processorAway() : error;

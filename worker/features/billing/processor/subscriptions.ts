@@ -18,7 +18,7 @@ export interface ShownSubscription {
   /** In the processor's words. */
   status: string;
   priceId: string;
-  /** Of its price; null for a price of which nothing tells what it buys. */
+  /** The plan its price buys; null for a price that names none. */
   plan: PaidPlan | null;
   /** Of its item. */
   periodStart: number;
@@ -67,7 +67,7 @@ export type KnownStanding = Pick<Standing, 'pastDueSince' | 'soldPlans'>;
 
 const RUNNING: SubscriptionStatus[] = ['active', 'trialing', 'past_due'];
 
-/** True while a subscription is charged, or will be again: no second one may be sold beside it. */
+/** True while a subscription is charged, or will be again: no second one may be sold meanwhile. */
 export const isRunning = (status: SubscriptionStatus): boolean => RUNNING.includes(status);
 
 /** The processor is read again so long before a plan ends. */

@@ -33,7 +33,7 @@ export async function sealChannel(ctx: Scope, session: OpenedSession, vouchers: 
   return true;
 }
 
-/** What is sealed and waits for a token account is safe, and may wait for ever: looked at after as long again as it has waited. */
+/** A sealed channel that waits for a token account is safe, and may wait for ever: it is looked at after as long again as it has waited. */
 async function backOff(ctx: Scope, session: OpenedSession): Promise<void> {
   const waitedMs = ctx.now - (session.closingAt ?? session.usedAt);
   const afterMs = Math.min(HOUR, Math.max(MINUTE, waitedMs));

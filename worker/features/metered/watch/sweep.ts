@@ -16,7 +16,7 @@ export const sweepChannels =
   (ctx: Shard): Promise<Swept> =>
     sweepTaken(ctx, (max) => takeDueSessions(ctx, dueClass, max));
 
-/** Takes no more than the invocation can see through: what was taken is taken again only after a while. */
+/** Takes only as much as the invocation can finish: what was taken is taken again only after a while. */
 async function sweepTaken(ctx: Shard, take: (max: number) => Promise<MeteredSessionRow[]>): Promise<Swept> {
   let taken = 0;
   while (mayGoOn(ctx)) {
@@ -35,7 +35,7 @@ const UNOPENED = { max: 500, roundsMax: 30 };
 /** Ends sessions that were not opened in time, many by one statement. */
 export const sweepUnopened = (ctx: Shard): Promise<Swept> => sweepRounds(ctx, UNOPENED, (max) => expireUnopened(ctx, max));
 
-/** What has fallen due in one clock of the sandbox. */
+/** Work that has fallen due in one clock of the sandbox. */
 export async function sweepSandboxSessions(ctx: Shard): Promise<void> {
   await sweepUnopened(ctx);
   await sweepTaken(ctx, (max) => takeDueInSandbox(ctx, max));

@@ -22,7 +22,7 @@ const endedAs = (now: number, status: 'closed' | 'expired') => ({
 const ending = ({ db, now }: Shard, status: 'closed' | 'expired', condition: SQL) =>
   db.update(meteredSessions).set(endedAs(now, status)).where(condition);
 
-/** Ends up to so many whose time to open is up. Answers how many. */
+/** Ends up to so many that were not opened in time. Answers how many. */
 export async function expireUnopened(ctx: Shard, max: number): Promise<number> {
   // Else the planner takes the index of channels, where all of these have the same place.
   const due = sql`SELECT id FROM metered_sessions INDEXED BY metered_sessions_unopened WHERE ${sql.raw(UNOPENED)} AND next_look_at IS NOT NULL AND next_look_at <= ${ctx.now}
@@ -48,7 +48,7 @@ export async function closeUnopened(ctx: Shard, sessionId: string): Promise<Mete
   return row;
 }
 
-/** Ends a session whose opening never came, unless another was noted since the row was read. */
+/** Ends a session that was never opened, unless another was noted since the row was read. */
 export async function expireOpening(ctx: Shard, { id, channelId, updatedAt }: MeteredSessionRow): Promise<boolean> {
   const isSame = sql`status = 'created' AND channel_id IS ${channelId} AND updated_at = ${updatedAt}`;
   const { meta } = await ending(ctx, 'expired', and(eq(meteredSessions.id, id as MeteredSessionId), isSame)!).run();

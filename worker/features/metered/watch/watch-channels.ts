@@ -22,7 +22,7 @@ const LANES = 6;
 /** A voucher that ends within this time is settled now, or within the grace period where that is longer. */
 const VOUCHER_END_SECONDS = 600;
 
-/** For the alarms of sessions' objects. A session of which nothing is left to look at is looked at no more. */
+/** For the alarms of sessions' objects. A session with nothing left to look at is not looked at again. */
 export async function watchSessions(ctx: Ctx, ids: readonly string[]): Promise<void> {
   const watched = new Set<string>();
   for (const shard of shardsOf(ctx)) {

@@ -24,7 +24,7 @@ export const listCopiesAfter = (db: Db, after: EntitlementId, limit: number) =>
     .orderBy(asc(entitlements.id))
     .limit(limit);
 
-/** Of these live transactions, those that the database knows: because they paid something, are looked for, or name what they pay by their memo. */
+/** The live transactions among these that the database knows: because they paid something, are looked for, or name what they pay by their memo. */
 export async function listKnown(db: Db, listed: { signature: string; nonce: string | null }[]): Promise<Set<string>> {
   const rows = await db.all<{
     signature: string;

@@ -110,7 +110,7 @@ function planProven(ctx: Shard, loaded: Loaded, proven: Proven): Change<Payment>
   };
 }
 
-/** What is paid for lasts to the period's end. */
+/** Paid time lasts to the period's end. */
 const periodTerms = (payment: Payment, { endsAt }: PeriodTimes, { memos }: ChainTransaction): Payment['terms'] => ({
   ...payment.terms,
   periodEndsAt: endsAt,

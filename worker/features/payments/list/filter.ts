@@ -58,7 +58,7 @@ const RANGES = [
   ['min_amount', 'max_amount', billionths],
 ] as const;
 
-/** Adds a problem for every range whose beginning lies behind its end. */
+/** Adds a problem for every range that begins behind its end. */
 export const refuseReversed: z.core.CheckFn<Query> = ({ value, issues }) => {
   for (const [low, high, parsed] of RANGES) {
     const [from, to] = [parsed(value[low]), parsed(value[high])];

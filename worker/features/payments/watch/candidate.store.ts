@@ -12,7 +12,7 @@ import { payments, refunds } from '#platform/db/tables/payments.ts';
 /** Places for signatures that callers named, of one payment. What the service sent or found takes a place too, but never waits for one. */
 const CANDIDATES_MAX = 5;
 
-/** A candidate as it is kept: whose it is, its payment tells. */
+/** A candidate as it is kept: its payment names its owner. */
 export type NewCandidate = Omit<Candidate, 'merchantId'>;
 
 const same = ({ paymentId, txSignature }: Pick<Candidate, 'paymentId' | 'txSignature'>) =>

@@ -13,7 +13,7 @@ import { BLANK } from '../new-payment.store.ts';
 
 type Payment = typeof payments.$inferSelect;
 
-/** Which ended sessions: one by its id, or several, or those whose memos this chain shows. */
+/** Names ended sessions: one by its id, or several, or those with memos that this chain shows. */
 export type Which = { paymentId: PaymentId } | { paymentIds: PaymentId[] } | { nonces: string[] };
 
 const among = (column: SQLiteColumn, values: string[]): SQL => sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;

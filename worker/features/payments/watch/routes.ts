@@ -10,7 +10,7 @@ import { sendJobs } from '#platform/queues/send-jobs.ts';
 import { RPC_WEBHOOK_SECRET_BYTES } from '#platform/variables.ts';
 import { isSignature } from '#solana/assets.ts';
 
-/** Read beside the one this deployment is configured for: the provider's is `<provider>-signature`, or that with `X-` before it. */
+/** Read together with the one this deployment is configured for: the provider's is `<provider>-signature`, or that with `X-` before it. */
 const SIGNATURE_HEADERS = ['Rpc-Signature', 'X-Rpc-Signature'];
 
 /** HMAC-SHA256 over the raw bytes with one of our secrets, hex, with or without a `sha256=` in front. 503 misconfigured without any. */

@@ -54,7 +54,7 @@ export const keyResourceRoutes = router()
     const { key_id: keyId } = c.req.valid('param');
     const run = async () => {
       await revokeKey(ctx, actor, keyId);
-      // The key is refused by now, so that it makes nothing that this would miss.
+      // The key is refused already, so it makes nothing that this would miss.
       if (c.req.valid('query').with === 'endpoints') await disableEndpointsOfKey(ctx, actor, keyId);
     };
     return sendStored(c, await answerLeased(c, run, () => ({ status: 204 })));

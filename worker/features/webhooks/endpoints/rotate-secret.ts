@@ -8,7 +8,7 @@ import { type Decision, type EndpointWithSecret, makerOf, sealFor, stillLive, up
 
 const PREVIOUS_MAX = 5;
 
-/** A new secret; the ones before sign beside it for the rest of their hours. Without an overlap it signs alone from now on. */
+/** A new secret; the ones before sign too for the rest of their hours. Without an overlap it signs alone from now on. */
 export async function rotateSecret(
   ctx: Scope,
   actor: Actor,

@@ -57,7 +57,7 @@ export const settlements = sqliteTable(
     mint: text('mint').notNull(),
     amount: amount('amount').notNull(),
     payerWallet: text('payer_wallet').notNull(),
-    /** Of the key that pays the network for it. */
+    /** Address of the key that pays the network for it. */
     feePayer: text('fee_payer').notNull(),
     recipientWallet: text('recipient_wallet').notNull(),
     recipientAta: text('recipient_ata').notNull(),

@@ -4,7 +4,7 @@ import type { AccountId, EndpointId } from '#core/ids.ts';
 import { DELIVERY, type DeliveryStatus, ENDPOINT, type EndpointStatus } from '#rules/states.ts';
 import { flag, instant, json, oneOf } from './columns.ts';
 
-/** Who made an endpoint: a key, or a signed-in person by the id of the account. */
+/** The maker of an endpoint: a key, or a signed-in person by the id of the account. */
 export interface Maker {
   kind: 'key' | 'person';
   id: string;
@@ -39,7 +39,7 @@ export const webhookEndpoints = sqliteTable(
     /** How many warnings of the present failure its merchant was sent. */
     warningsTold: integer('warnings_told').notNull().default(0),
     createdBy: json<Maker>('created_by').notNull(),
-    /** Who gave it its present URL or secret; null: its maker. */
+    /** The giver of its present URL or secret; null: its maker. */
     changedBy: json<Maker>('changed_by'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),

@@ -24,7 +24,7 @@ const FORMATS: Record<string, string> = {
 const VALUES_MAX = 20;
 const plural = (count: number | bigint, one: string): string => `${count} ${one}${Number(count) === 1 ? '' : 's'}`;
 
-/** What a text, a list, a set of keys or a number may be as long or as large as. */
+/** The bound of a text, a list, a set of keys or a number, in words. */
 const sizeOf = (origin: string, bound: number | bigint): string =>
   origin === 'string'
     ? plural(bound, 'character')

@@ -32,7 +32,7 @@ export const billingCustomers = sqliteTable(
     pastDueSince: json<Record<string, number>>('past_due_since').notNull(),
     /** By subscription that is not over: the price that it was seen with last, and the plan which that bought then. */
     soldPlans: json<Record<string, SoldPlan>>('sold_plans').notNull(),
-    /** What a person has to see to; null: nothing. */
+    /** Trouble that needs a person; null: none. */
     trouble: text('trouble').$type<CardTrouble>(),
     /** When the processor is read again though no event came; null: no subscription runs. */
     nextReadAt: instant('next_read_at'),
