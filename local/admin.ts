@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { plain } from '../worker/pages/parts/text.ts';
 import { setUpBilling } from './billing-setup.ts';
 import { type ReconciledPage, reconcileAll } from './reconcile.ts';
 
@@ -134,13 +135,35 @@ async function main(): Promise<void> {
   console.log(call.said ? call.said(answer) : JSON.stringify(answer, null, 2));
 }
 
-async function ask<T>(url: string, secret: string, { method, path, body }: Call): Promise<T> {
-  const response = await fetch(new URL(path, url), {
+/** Strangers choose names and metadata. Removes control characters from every string and field name, so that none reaches the terminal. */
+function printable(_name: string, value: unknown): unknown {
+  if (typeof value === 'string') return plain(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, held]) => [plain(name), held]));
+}
+
+/** The operator's secret goes to this host alone, and never over the network in clear. */
+function requirePrivate(url: URL): void {
+  const isLoopback = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return;
+  throw new Error(`${url.origin} is not private: name an https address with --url. Nothing was sent.`);
+}
+
+async function ask<T>(base: string, secret: string, { method, path, body }: Call): Promise<T> {
+  const url = new URL(path, base);
+  requirePrivate(url);
+  const response = await fetch(url, {
     method,
+    // The secret would be sent to the target as well.
+    redirect: 'manual',
     headers: { 'Content-Type': 'application/json', 'X-Svc-Operator-Secret': secret },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
-  const answer = (await response.json()) as { code?: string; detail?: unknown };
+  if (response.status >= 300 && response.status < 400)
+    throw new Error(
+      `${url.origin} redirects to ${plain(response.headers.get('location') ?? '')}. If that is your service, name it with --url.`,
+    );
+  const answer = JSON.parse(await response.text(), printable) as { code?: string; detail?: unknown };
   if (response.status === 404) throw new Error('There is no such thing, or the service does not know this OPERATOR_SECRET.');
   if (!response.ok) throw new Error(`${response.status} ${answer.code}: ${JSON.stringify(answer.detail)}`);
   return answer as T;

@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const ADMIN = join(import.meta.dirname, '../../local/admin.ts');
+const SECRET = 'the secret of the operator';
+
+describe('npm run admin', () => {
+  const closing: (() => void)[] = [];
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+
+  async function serve(answer: (response: ServerResponse, request: IncomingMessage) => void) {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(String(request.headers['x-svc-operator-secret']));
+      answer(response, request);
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    closing.push(() => server.close());
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  }
+  const admin = (url: string, ...words: string[]) =>
+    new Promise<{ out: string; failed: string }>((done) => {
+      const env = { ...process.env, OPERATOR_SECRET: SECRET };
+      execFile(process.execPath, [ADMIN, ...words, '--url', url], { env }, (_error, out, failed) => done({ out, failed }));
+    });
+
+  it.each([['accounts'], ['payment', 'p1']])('prints no control character that a stranger put into a name, by %s', async (...words) => {
+    const hostile = '\u001b]52;c;cm0gLXJm\u0007Ada\u009b2J\nid  eve  active\u202e';
+    const { url } = await serve((response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ items: [{ id: 'one', name: hostile }], metadata: { [hostile]: hostile } }));
+    });
+    const { out } = await admin(url, ...words);
+    expect(out).toContain(']52;c;cm0gLXJm Ada 2J id eve active');
+    expect(out.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Cf}/u);
+    if (words[0] === 'accounts') expect(out.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it.each(['http://pay.example.com', 'http://127.0.0.1.example.com', 'ftp://127.0.0.1'])('sends nothing to %s', async (url) => {
+    const { failed } = await admin(url, 'totals');
+    expect(failed).toMatch(/is not private: name an https address with --url\. Nothing was sent\./);
+  });
+
+  it('follows no redirect with the secret', async () => {
+    const other = await serve((response) => response.end('{}'));
+    const { url, asked } = await serve((response) => {
+      response.writeHead(307, { location: `${other.url}/v1/operator/totals` });
+      response.end();
+    });
+    const { failed } = await admin(url, 'totals');
+    expect([asked, other.asked]).toEqual([[SECRET], []]);
+    expect(failed).toContain(`redirects to ${other.url}`);
+  });
+});
