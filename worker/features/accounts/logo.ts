@@ -3,6 +3,7 @@ import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { fetchPicture } from '#platform/providers/picture.ts';
+import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
 import { forgetLogo, type MerchantSettings, storeLogo } from './store.ts';
 
 /** A logo as papers will show it: statements for the batch of the setting, and in words why there is none; null where one was kept, or none was asked for. */
@@ -22,6 +23,8 @@ const cleared = (problem: string | null): LogoReading => ({ writes: ({ db }, acc
 export async function readLogo(ctx: Ctx, { checkout_logo_url: url }: MerchantSettings): Promise<LogoReading> {
   if (url === undefined) return UNCHANGED;
   if (url === '') return cleared(null);
+  const target = checkTarget(url, targetRules(ctx));
+  if (!target.ok) return cleared('its address is not a public https address on port 443 or 8443');
   const answer = await fetchPicture(ctx, url);
   if ('problem' in answer) return cleared(answer.problem);
   const { bytes } = answer;

@@ -1,10 +1,11 @@
 /**
- * Where webhooks may be sent: public https names only. Judged when an endpoint is saved and again at every attempt, since
- * rules and our own name may change in between. Pure.
+ * Addresses of merchants that the service calls, webhooks above all: public https names only. Judged when an endpoint is saved and again at
+ * every attempt, since rules and our own name may change in between. Pure.
  * @module
  */
 
 import { err, ok, type Result } from '#core/errors.ts';
+import type { Ctx } from '#platform/context.ts';
 
 export type TargetProblem = 'not_a_url' | 'https_required' | 'credentials' | 'port' | 'ip_address' | 'private_name' | 'own_host';
 
@@ -30,6 +31,12 @@ export interface TargetRules {
   /** Local development only: plain http to this machine. */
   allowLoopback: boolean;
 }
+
+/** The rules of this deployment. */
+export const targetRules = ({ config, baseUrl }: Pick<Ctx, 'config' | 'baseUrl'>): TargetRules => ({
+  ownHosts: [...(URL.canParse(baseUrl) ? [new URL(baseUrl).hostname] : []), ...config.OWN_HOSTS],
+  allowLoopback: config.ALLOW_INSECURE_WEBHOOKS === 'true',
+});
 
 export function checkTarget(text: string, rules: TargetRules): Result<URL, TargetProblem> {
   if (text.length > 2048 || !URL.canParse(text)) return err('not_a_url');

@@ -8,18 +8,13 @@ import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Endpoint, Maker } from '#platform/db/tables/webhooks.ts';
-import { checkTarget, type TargetRules } from '#platform/providers/target-url.ts';
+import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
 import { PLANS } from '#rules/plans.ts';
 import { ENDPOINT } from '#rules/states.ts';
 import { cancelWaiting } from '../deliveries/breaker.store.ts';
 import { newSecret, secretHint } from '../deliveries/signature.ts';
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../resource.ts';
 import { findEndpoint, getEnabledEndpointCount, getEndpoint, insertEndpoint, updateEndpoint, vetoOverQuota } from '../store.ts';
-
-export const targetRules = ({ config, baseUrl }: Ctx): TargetRules => ({
-  ownHosts: [...(URL.canParse(baseUrl) ? [new URL(baseUrl).hostname] : []), ...config.OWN_HOSTS],
-  allowLoopback: config.ALLOW_INSECURE_WEBHOOKS === 'true',
-});
 
 function requireTarget(ctx: Ctx, url: string, field = 'url'): void {
   const checked = checkTarget(url, targetRules(ctx));
