@@ -53,13 +53,16 @@ const COLUMNS: [name: string, cell: (row: ReceiptRow) => string | null][] = [
   ['direction', ({ direction }) => direction],
 ];
 
-/** What a spreadsheet would take for a formula. (OWASP, CSV injection) */
-const FORMULA = /^[=+\-@\t\r]/;
-const QUOTED = /[",\r\n]/;
+/**
+ * The start of what a spreadsheet would take for a formula (OWASP, CSV injection), full-width signs included. A spreadsheet that separates
+ * cells at semicolons or tabs takes no quotes of ours, so a formula may begin after one of those, and after a line break.
+ */
+const FORMULA = /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g;
+const QUOTED = /[",;\t\r\n]/;
 
-/** A cell as RFC 4180 writes it; one that a spreadsheet would run begins with a quote, which makes it text. */
+/** A cell as RFC 4180 writes it. An apostrophe before a formula makes it text. */
 function cellOf(value: string): string {
-  const text = FORMULA.test(value) ? `'${value}` : value;
+  const text = value.replace(FORMULA, "'");
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
