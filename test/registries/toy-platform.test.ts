@@ -48,13 +48,13 @@ describe('a third messaging platform of one file, one row of fields and one line
     expect(club).toMatchObject({ product_type: TOY, requires_identity: TOY, delivery });
     const { body: opened } = await w.call('POST', `/v1/products/p/${club.slug}/identity`);
     expect(opened.deep_link).toBe(`https://toy.example.com/?${opened.identity_session_id}`);
-    await report('identity', { identity_session_id: opened.identity_session_id, provider_user_id: 'bea' });
+    await report('identity', { identity_session_id: opened.identity_session_id, provider_user_id: '4711' });
     const bought = await w.purchase(club, await w.chain.wallet(), { identity_session_id: opened.identity_session_id });
     await w.settleDown();
     const member = () => w.member(ada, bought.payment.payment_id);
     expect((await member()).delivery).toMatchObject({ status: 'delivered', provider: TOY, invite_url: 'https://toy.example.com/7' });
     await w.lapse(bought.confirmed.membership_id);
     await w.settleDown();
-    expect([(await member()).delivery.status, asked]).toEqual(['revoked', ['give 7 bea', 'uninvite 7', 'remove 7 bea']]);
+    expect([(await member()).delivery.status, asked]).toEqual(['revoked', ['give 7 4711', 'uninvite 7', 'remove 7 4711']]);
   });
 });

@@ -268,6 +268,9 @@ describe('who a buyer is', () => {
   it.each([
     [{ provider_user_id: '' }, 'provider_user_id'],
     [{ provider_user_id: 'a b' }, 'provider_user_id'],
+    [{ provider_user_id: '../../channels/4711' }, 'provider_user_id'],
+    [{ provider_user_id: '٤٧١١' }, 'provider_user_id'],
+    [{ provider_user_id: '1'.repeat(21) }, 'provider_user_id'],
     [{ provider_user_id: 4711 }, 'provider_user_id'],
     [{ username: '' }, 'username'],
     [{ identity_session_id: 'x' }, 'identity_session_id'],

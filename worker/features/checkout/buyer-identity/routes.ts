@@ -58,7 +58,8 @@ const complete = createRoute({
       z
         .object({
           identity_session_id: idOf<IdentitySessionId>(),
-          provider_user_id: z.string().regex(/^[\x21-\x7e]{1,64}$/, 'Expected 1 to 64 visible characters'),
+          // The platform's API has this in its paths.
+          provider_user_id: z.string().regex(/^[0-9]{1,20}$/, 'Expected 1 to 20 digits'),
           username: z.string().min(1).max(64).optional(),
           grant: z
             .object({
