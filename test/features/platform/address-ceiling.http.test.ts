@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { crc32 } from '#core/crypto.ts';
-import { base62, randomBase62, utf8 } from '#core/encoding.ts';
+import { crc32, hmacSha256 } from '#core/crypto.ts';
+import { base62, hex, randomBase62, utf8 } from '#core/encoding.ts';
 import type { Env } from '#platform/context.ts';
 import { newKey } from '../../world/agent.ts';
 import { type Merchant, World } from '../../world/world.ts';
+
+/** Of a customer that is not known here. */
+const EVENT = '{"id":"evt_1","object":"event","created":1,"type":"invoice.paid","data":{"object":{"customer":"cus_1"}}}';
 
 describe('the ceiling over an address', () => {
   const w = new World();
@@ -174,5 +177,25 @@ describe('the ceiling over an address', () => {
     for (let index = 0; index < 8; index++)
       answers.push(await w.call('POST', '/v1/products/webhook/rpc', { body: [], ...from(address, env) }));
     expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(401), 429, 429]);
+  });
+
+  it.each<[string, (mac: (text: string) => string, now: string) => Record<string, string>]>([
+    ['/v1/products/webhook/rpc', (mac) => ({ 'Rpc-Signature': mac(EVENT) })],
+    ['/v1/billing/webhooks/processor', (mac, t) => ({ 'Stripe-Signature': `t=${t},v1=${mac(`${t}.${EVENT}`)}` })],
+  ])('has no body of %s hashed once its address forged too many: a good signature is refused there too', async (path, sign) => {
+    const secret = 'the-secret-of-a-provider';
+    const secrets = { RPC_WEBHOOK_SECRET: secret, PROCESSOR_WEBHOOK_SECRETS: `whsec_${secret}` };
+    const env = { ...strict('0.01'), ...secrets };
+    const now = String(Math.floor(Date.now() / 1000));
+    const headersBy = (key: string) => sign((text) => hex.encode(hmacSha256(utf8(key), utf8(text))), now);
+    const key = path.includes('rpc') ? secret : `whsec_${secret}`;
+    const [address, other] = [newAddress(), newAddress()];
+    const post = (place: string, headers: Record<string, string>) => w.call('POST', path, { raw: EVENT, ...from(place, env, headers) });
+    const statuses: number[] = [];
+    for (let index = 0; index < 7; index++) statuses.push((await post(address, headersBy('another secret'))).status);
+    expect(statuses).toEqual([...Array(6).fill(401), 429]);
+    asked.length = 0;
+    expect([(await post(address, headersBy(key))).status, asked]).toEqual([429, []]);
+    expect((await post(other, headersBy(key))).status).not.toBe(401);
   });
 });

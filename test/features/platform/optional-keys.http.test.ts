@@ -84,6 +84,24 @@ describe('an Idempotency-Key that is not asked for', () => {
     expect(answers[0]!.body.payment_id).not.toBe(answers[1]!.body.payment_id);
   });
 
+  it('of a caller without a credential belongs to the address: another address has another payment under it, and no conflict', async () => {
+    const key = newKey();
+    const connect = await WRITES['POST /v1/products/p/{slug}/connect']!();
+    const from = (address: string) => ({ headers: { ...connect.headers, 'Idempotency-Key': key, 'CF-Connecting-IP': address } });
+    const ask = (address: string, over = connect) => w.call('POST', over.path, { body: over.body, ...from(address) });
+    const [mine, other, again] = [await ask('203.0.113.1'), await ask('203.0.113.2'), await ask('203.0.113.1')];
+    expect([mine, other, again].map(isReplay)).toEqual([false, false, true]);
+    expect(new Set([mine, other, again].map(({ body }) => body.payment_id)).size).toBe(2);
+    const { results } = await w.env.DB.prepare("SELECT scope FROM claims WHERE scope LIKE 'public%'").all<{ scope: string }>();
+    expect(JSON.stringify(results)).not.toContain('203.0.113');
+  });
+
+  it('of a connector is one from whatever address it calls', async () => {
+    const [write, key] = [await WRITES['POST /v1/integrations/connectors/{provider}/identity']!(), newKey()];
+    const from = (address: string) => send({ ...write, headers: { ...write.headers, 'CF-Connecting-IP': address } }, key);
+    expect([await from('203.0.113.3'), await from('203.0.113.4')].map(isReplay)).toEqual([false, true]);
+  });
+
   it('keeps nothing of a refusal, nor of an answer that had no effect yet', async () => {
     const key = newKey();
     const bill = await w.connect(await w.product(people.ada));

@@ -17,6 +17,7 @@ export const connectorParams = z.object({
 // Before the fields of the body are judged: who does not know the secret learns nothing of what this expects.
 const connectorOnly = createMiddleware<AppEnv>(async (c, next) => {
   requireConnector(c.var.ctx, connectorOf(c.req.param('provider') ?? ''), c.req.header('X-Svc-Connector-Secret'));
+  c.set('isConnector', true);
   await next();
 });
 

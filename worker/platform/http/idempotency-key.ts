@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
+import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import { IDEMPOTENCY_KEY } from '#core/limits.ts';
 import type { Answer, IdempotentRequest, StoredAnswer } from '#platform/db/idempotency-record.ts';
@@ -7,6 +8,7 @@ import { toStoredAnswer } from '#platform/db/idempotency-record.ts';
 import { onceLeased } from '#platform/db/lease.ts';
 import { type Keep, keepNothing, once } from '#platform/db/once.ts';
 import type { AppEnv, RouteContext } from './openapi.ts';
+import { callerOf } from './rate-limit.ts';
 
 /** In this order: there, not too long, only visible ASCII. */
 function requireWellFormed(key: string): void {
@@ -32,8 +34,8 @@ export const checkIdempotencyKey = createMiddleware<AppEnv>(async (c, next) => {
 const KeyBody = z.string().openapi({
   minLength: IDEMPOTENCY_KEY.min,
   maxLength: IDEMPOTENCY_KEY.max,
-  description: 'Names this request: sent again, it has no second effect.',
-  example: 'order-4711-1',
+  description: 'Names this request: sent again, it has no second effect. Without a credential, from the same address alone.',
+  example: '0b6f6a9e-5f0e-4f0c-9d7e-2f4f0f3f6a51',
 });
 /** Described here, enforced by the route's middleware: a missing key has an error of its own. */
 export const IdempotencyHeader = z.object({ 'Idempotency-Key': KeyBody });
@@ -51,10 +53,19 @@ export interface KeyOptions {
   isSecret?: boolean;
 }
 
+/**
+ * Callers without a credential are told apart by address, so that none has the answer to another's guessable key. The oldest pepper hashes
+ * it: a new one does not turn a repeated request into another. A connector, which showed a secret, may call from any address.
+ */
+function strangerOf(c: RouteContext): string {
+  if (c.var.isConnector) return 'connector';
+  return `public:${pepperedHashes(c.var.ctx.config.PEPPER, 'address', callerOf(c).address).at(-1)}`;
+}
+
 /** What makes two requests the same one: who, in which mode, to which concrete path, under which key, with which body. */
 export async function idempotentRequest(c: RouteContext, options: KeyOptions = {}): Promise<IdempotentRequest> {
   const { caller } = c.var;
-  const who = caller ? `${caller.accountId}:${caller.livemode ? 'live' : 'sandbox'}` : 'public';
+  const who = caller ? `${caller.accountId}:${caller.livemode ? 'live' : 'sandbox'}` : strangerOf(c);
   return {
     scope: `${who}:${c.req.method} ${c.req.path}`,
     key: c.req.header('Idempotency-Key')!,

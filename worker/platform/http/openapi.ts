@@ -23,6 +23,8 @@ export interface AppEnv {
     ctx: Ctx;
     /** Who calls, once admitted: of a route for merchants, or the owner who showed a credential on a public one; else null. */
     caller: Actor | null;
+    /** A connector of ours calls: it showed the secret of its platform. */
+    isConnector: true | undefined;
     /** Where the request's effect is, and its kept answer beside it: of the actor, of what a public route names, else the first. */
     shard: Shard;
     /** What the account's object said of this call before its route came to ask: the route goes on from there, and asks nothing twice. */

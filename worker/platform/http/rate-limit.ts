@@ -47,7 +47,7 @@ async function hitObject(c: RouteContext, caller: string, windows: AskedWindow[]
   const object = objectOf(caller);
   const asked = windows.map(({ isCount, ...one }) => ({
     ...one,
-    max: isCount ? one.max : Math.max(1, Math.floor(one.max * ctx.config.RATE_MULTIPLIER)),
+    max: isCount ? one.max : scaled(ctx, one.max),
   }));
   for (const { name, max } of asked) refuseWhileFull(ctx, `${object} ${name} ${max}`);
   const answer = await admissionObject(ctx, object).hit(asked, ctx.wallNow);
@@ -55,6 +55,8 @@ async function hitObject(c: RouteContext, caller: string, windows: AskedWindow[]
   full.set(`${object} ${answer.full} ${answer.rate.limit}`, answer.rate);
   throw rateLimited(answer.rate, ctx.wallNow);
 }
+
+const scaled = (ctx: Ctx, max: number): number => Math.max(1, Math.floor(max * ctx.config.RATE_MULTIPLIER));
 
 const objectOf = (caller: string): string => `address:${sha256Hex(utf8(caller)).slice(0, 32)}`;
 
@@ -92,6 +94,12 @@ export async function hitCeiling(c: RouteContext): Promise<void> {
   await hitAddress(c, [ceilingOf('all')]);
 }
 
+/** 429 while this address is over the ceiling, as far as this isolate knows. Makes no call and counts nothing. */
+export function requireCeilingLeft(c: RouteContext): void {
+  const { name, max } = ceilingOf('all');
+  refuseWhileFull(c.var.ctx, `${objectOf(callerOf(c).address)} ${name} ${scaled(c.var.ctx, max)}`);
+}
+
 /** For public routes without a bucket of their own. */
 export const underCeiling = createMiddleware<AppEnv>(async (c, next) => {
   await hitCeiling(c);
@@ -121,8 +129,7 @@ export const countWrongSecrets = createMiddleware<AppEnv>(async (c, next) => {
 export function requireRefusalsLeft(c: RouteContext): void {
   const { ctx } = c.var;
   const { max } = ADDRESS_CEILINGS['refused-credentials'];
-  const limit = Math.max(1, Math.floor(max * ctx.config.RATE_MULTIPLIER));
-  refuseWhileFull(ctx, `${objectOf(callerOf(c).address)} refused-credentials ${limit}`);
+  refuseWhileFull(ctx, `${objectOf(callerOf(c).address)} refused-credentials ${scaled(ctx, max)}`);
 }
 
 /** A bucket for callers without a credential; `subject` narrows it to what they ask for (a slug, an e-mail, a payment). */
@@ -152,7 +159,7 @@ interface CallerAddress {
 }
 
 /** Where a call comes from. Set by the platform, never by the caller. */
-function callerOf(c: RouteContext): CallerAddress {
+export function callerOf(c: RouteContext): CallerAddress {
   const address = c.req.header('CF-Connecting-IP') ?? 'local';
   if (!address.includes(':')) return { address, site: null };
   const [head = '', tail = ''] = address.split('::');

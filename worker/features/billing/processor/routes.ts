@@ -5,7 +5,7 @@ import { ApiError } from '#core/errors.ts';
 import { livePersonRoute, liveRoute, merchantErrors, merchantWriteErrors, requireFreshSignIn } from '#platform/http/callers.ts';
 import { answerLeased, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { type AppEnv, errors, jsonBody, ok, optionalJsonBody, router } from '#platform/http/openapi.ts';
-import { hitCeiling } from '#platform/http/rate-limit.ts';
+import { hitCeiling, requireCeilingLeft } from '#platform/http/rate-limit.ts';
 import { PAID_PLANS } from '#rules/plans.ts';
 import { BillingSummaryBody, readBilling } from './resource.ts';
 
@@ -85,6 +85,8 @@ const refresh = createRoute({
 
 /** 401 before the body is looked at, unless the processor signed its bytes. */
 const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
+  // An address that forged too many has no more of them read and hashed.
+  requireCeilingLeft(c);
   const { verifyEvent } = await load();
   const signature = c.req.header('Processor-Signature') ?? c.req.header('Stripe-Signature');
   const raw = new Uint8Array(await c.req.arrayBuffer());

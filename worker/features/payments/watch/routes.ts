@@ -4,14 +4,20 @@ import { equalBytes, hmacSha256, secretRing } from '#core/crypto.ts';
 import { hex, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { shardsOf } from '#platform/db/directory.ts';
-import { type AppEnv, errors, ok, router } from '#platform/http/openapi.ts';
-import { hitCeiling } from '#platform/http/rate-limit.ts';
+import { type AppEnv, errors, ok, type RouteContext, router } from '#platform/http/openapi.ts';
+import { hitCeiling, requireCeilingLeft } from '#platform/http/rate-limit.ts';
 import { sendJobs } from '#platform/queues/send-jobs.ts';
 import { RPC_WEBHOOK_SECRET_BYTES } from '#platform/variables.ts';
 import { isSignature } from '#solana/assets.ts';
 
 /** Read together with the one this deployment is configured for: the provider's is `<provider>-signature`, or that with `X-` before it. */
 const SIGNATURE_HEADERS = ['Rpc-Signature', 'X-Rpc-Signature'];
+
+async function isGenuine(c: RouteContext, secrets: readonly string[], given: string): Promise<boolean> {
+  const raw = new Uint8Array(await c.req.arrayBuffer());
+  const signature = hex.decode(given.toLowerCase());
+  return secrets.map((secret) => equalBytes(hmacSha256(utf8(secret), raw), signature)).includes(true);
+}
 
 /** HMAC-SHA256 over the raw bytes with one of our secrets, hex, with or without a `sha256=` in front. 503 misconfigured without any. */
 const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
@@ -23,10 +29,9 @@ const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
   const secrets = secretRing(RPC_WEBHOOK_SECRET, RPC_WEBHOOK_SECRET_BYTES);
   const shown = [header, ...SIGNATURE_HEADERS].map((name) => c.req.header(name)).find((value) => value !== undefined);
   const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(shown ?? '') ?? [];
-  const raw = new Uint8Array(await c.req.arrayBuffer());
-  const signature = hex.decode((given ?? '').toLowerCase());
-  const isGenuine = secrets.map((secret) => equalBytes(hmacSha256(utf8(secret), raw), signature)).includes(true);
-  if (!isGenuine) {
+  // An address that forged too many has no more of them read and hashed.
+  requireCeilingLeft(c);
+  if (given === undefined || !(await isGenuine(c, secrets, given))) {
     // Counted only here: the provider itself tells of as much as happens.
     await hitCeiling(c);
     throw new ApiError('webhook_signature_failed');
