@@ -21,6 +21,11 @@ export interface MeteredOptions {
   /** A product_id. */
   product: string;
   metered: Metered;
+  /**
+   * Asked before a request that nobody paid for begins a session: false answers 429 and asks the service nothing. Count by the caller's address
+   * here where strangers may call.
+   */
+  admitUnpaid?: (request: Request) => boolean | Promise<boolean>;
   /** Told of every failure that the buyer is not to blame for. */
   onError?: (error: unknown, request: Request) => void;
 }
@@ -118,7 +123,7 @@ export class MeteredGate {
     const header = request.headers.get('Authorization');
     const credential = readCredential(header);
     const session = credential && (await this.#find(credential));
-    return session ? this.#open(request, session, { ...credential!, header: header! }) : this.#challenge();
+    return session ? this.#open(request, session, { ...credential!, header: header! }) : this.#challenge(request);
   }
 
   /** What the buyer's client announces at this origin is the service's to answer. */
@@ -147,8 +152,10 @@ export class MeteredGate {
   }
 
   /** A session that this buyer may open. */
-  async #challenge(): Promise<Response> {
-    const { client, product, metered } = this.#options;
+  async #challenge(request: Request): Promise<Response> {
+    const { client, product, metered, admitUnpaid } = this.#options;
+    if (admitUnpaid && !(await admitUnpaid(request)))
+      return refuse(429, 'rate_limited', 'Too many requests without a payment. Try again in a minute.', { 'Retry-After': '60' });
     const { unitPrice, cap, idleSeconds } = metered;
     const idle = idleSeconds === undefined ? {} : { idle_timeout_seconds: idleSeconds };
     const made = await client.meteredSessions.create({ product_id: product, cap: usdc(cap), unit_price: usdc(unitPrice), ...idle });
@@ -159,7 +166,7 @@ export class MeteredGate {
   async #open(request: Request, session: MeteredSession, { action, sessionId, header }: Credential & { header: string }) {
     const { client } = this.#options;
     const answer = await this.#told(() => client.meteredSessions.authorize(sessionId, header), 200);
-    if (answer.status === 410) return this.#challenge();
+    if (answer.status === 410) return this.#challenge(request);
     // What pays, tops up or closes is no request for the resource.
     if (!answer.ok || action !== 'open') return answer;
     const opened = (await answer.json()) as MeteredSession;

@@ -125,6 +125,16 @@ describe('an answer that is sold by the piece', () => {
     expect(challengeIn(refused.headers.get('WWW-Authenticate')!).intent).toBe('session');
   });
 
+  it('is 429 for a request without a payment that the shop does not admit, and begins no session', async () => {
+    const asked: string[] = [];
+    const admitUnpaid = ({ url }: Request) => asked.push(url) < 2;
+    const shop = await shopOf(() => words(1), 9n * PRICE, { admitUnpaid });
+    const refused = await shop.app(new Request(RESOURCE));
+    expect([shop.asked.status, refused.status, refused.headers.get('WWW-Authenticate')]).toEqual([402, 429, null]);
+    // A buyer who pays is not asked about.
+    expect([(await shop.read()).answer.status, asked.length]).toEqual([200, 2]);
+  });
+
   it('begins a new session where the old one is over', async () => {
     const shop = await shopOf(() => words(1), 9n * PRICE);
     await shop.read();

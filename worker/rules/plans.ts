@@ -173,8 +173,11 @@ export function extendPlan(held: PaidTime, { plan: bought, paidUnits, at }: Plan
 export const foldPurchases = (purchases: readonly (PlanPurchase | PaidTime)[]): PaidTime =>
   purchases.reduce<PaidTime>((held, step) => ('at' in step ? extendPlan(held, step) : step), NO_PLAN);
 
-/** What a call counts against: the API at large by the minute, or consume, settle and metered calls by the second. */
-export type CallBucket = 'requests' | 'metered';
+/**
+ * What a call counts against: the API at large by the minute, or by the second consume, settle and metered calls. Requests that nobody paid for
+ * begin metered sessions, so those have a bucket of their own: a flood of them leaves buyers who pay what they need.
+ */
+export type CallBucket = 'requests' | 'metered' | 'challenges';
 
 /** Sandbox calls get a fifth of the plan's rate, at least 30 a minute. `multiplier` is 1 in production. */
 export function rateOf(

@@ -69,6 +69,17 @@ describe('a use of a metered session', () => {
     expect((await committed(shop, 'two', shop.buyer.voucher(10n), strict)).body.status).toBe('committed');
   });
 
+  it('is left its rate by a flood of requests that nobody paid for, which are refused themselves', async () => {
+    const shop = await MeteredShop.open(w, { merchant: await w.merchant('free') });
+    await shop.announce('5', 'one');
+    await second();
+    const body = { product_id: shop.session.product_id, cap: { asset: 'USDC', amount: '1' } };
+    const begin = () =>
+      w.call('POST', '/v1/access/metered-sessions', { key: shop.key, headers: { 'Idempotency-Key': newKey() }, body, env: strict });
+    expect([(await begin()).status, (await begin()).status, (await begin()).status]).toEqual([201, 429, 429]);
+    expect((await committed(shop, 'one', shop.buyer.voucher(5n), strict)).status).toBe(200);
+  });
+
   it('that is forged, or shown again, takes none of the merchant’s calls', async () => {
     const shop = await MeteredShop.open(w, { merchant: await w.merchant('free') });
     for (const page of ['one', 'two']) await shop.announce('5', page);

@@ -51,8 +51,9 @@ const create = createRoute({
   description:
     `The buyer’s client opens a payment channel by the challenge, at \`authorize_url\`, within ${LIFE.channelOpenMinutes} minutes, and then streams` +
     ' vouchers: each promises more in all, none moves ' +
-    'money by itself. What the highest one promises is settled on the chain, straight to your wallet.',
-  ...idempotentRoute('metered'),
+    'money by itself. What the highest one promises is settled on the chain, straight to your wallet. Counted apart from consume, settle and ' +
+    'other metered calls, at the same rate: strangers who never pay take nothing of what buyers need.',
+  ...idempotentRoute('challenges'),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(MeteredSessionRequest) },
   responses: {
     ...created(MeteredSessionBody),
