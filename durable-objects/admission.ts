@@ -151,8 +151,10 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
    * slept forgets nothing; what is over is dropped by the alarm, and with the last window the object's storage is empty again.
    */
   async hit(asked: AddressWindow[], now: number): Promise<AddressAnswer> {
-    const { answer, windows } = hitWindows(this.#hits, asked, now);
-    const ends = asked.map(({ windowMs }) => windowMs);
+    const counted = asked.filter(({ unlessOpen = '' }) => (this.#hits.get(unlessOpen)?.endsAt ?? 0) <= now);
+    if (counted.length === 0) return { allowed: true, rate: { limit: asked[0]!.max, remaining: asked[0]!.max, resetAt: now } };
+    const { answer, windows } = hitWindows(this.#hits, counted, now);
+    const ends = counted.map(({ windowMs }) => windowMs);
     for (const [index, [name, window]] of windows.entries()) {
       const held = { ...window, endsAt: window.openedAt + ends[index]! };
       this.#hits.set(name, held);

@@ -147,6 +147,8 @@ export interface AddressWindow {
   name: string;
   max: number;
   windowMs: number;
+  /** Not counted while this other window is open. */
+  unlessOpen?: string;
 }
 
 /** Passed: the state of the first window asked for. Refused: the name and state of the first that is full. */

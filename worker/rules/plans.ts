@@ -234,6 +234,12 @@ export const ADDRESS_CEILINGS = {
   'unseen-signatures': { max: 200, windowSeconds: 3600 },
 } as const satisfies Record<string, PublicBucket>;
 
+/**
+ * Passwords that may be tried for one account from addresses that did not sign in to it within so many days, however many they are. Addresses
+ * that did are not counted, so that no stranger keeps an owner out; a link by email is the way in from elsewhere.
+ */
+export const PASSWORD_TRIES = { max: 100, windowSeconds: 3600, knownDays: 90 };
+
 export type AddressCeiling = keyof typeof ADDRESS_CEILINGS;
 
 /**

@@ -56,6 +56,21 @@ describe('letters that prove an address', () => {
     expect((await lettersTo(ada.email)).at(-1)!.body.subject).toBe('Your password was changed');
   });
 
+  it('let the owner in by a new password where too many wrong ones were tried, from the address that it was set at', async () => {
+    const eve = await w.merchant();
+    const env = { ...w.env, RATE_MULTIPLIER: '0.1' };
+    const logIn = (password: string, options = from()) =>
+      w.call('POST', '/v1/auth/login', { body: { email: eve.email, password }, env, ...options });
+    for (let tries = 0; tries < 10; tries++) expect((await logIn('a wrong password')).status).toBe(401);
+    expect((await logIn(PASSWORD)).status).toBe(429);
+    await forgot(eve.email);
+    await w.post();
+    const [token, here] = [tokenIn((await lettersTo(eve.email)).at(-1)), from()];
+    const body = { token, new_password: 'battery staple 9' };
+    expect((await w.call('POST', '/v1/auth/password/reset', { body, ...here })).status).toBe(200);
+    expect([(await logIn('battery staple 9')).status, (await logIn('battery staple 9', here)).status]).toEqual([429, 200]);
+  });
+
   it('tell of a new password at most three times an hour: the address may be another person’s', async () => {
     const eve = await w.merchant();
     let password = PASSWORD;

@@ -28,7 +28,7 @@ import {
   Timestamp,
   UpdateResponse,
 } from '#platform/http/openapi.ts';
-import { hitBucket } from '#platform/http/rate-limit.ts';
+import { countPasswordTry, hitBucket } from '#platform/http/rate-limit.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { ACCOUNT } from '#rules/states.ts';
@@ -180,6 +180,7 @@ const ChangeSecurityRequest = z
 // A stolen token must not become a way to guess the password. The headers go on telling the account's own limit.
 async function limitGuesses(c: RouteContext<ActorEnv>): Promise<void> {
   await hitBucket(c, 'login', c.var.actor.accountId);
+  await countPasswordTry(c, c.var.actor.accountId);
 }
 
 const security = createRoute({

@@ -3,7 +3,7 @@ import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { Memory } from '#core/isolate/memory.ts';
-import { SECOND, unixSeconds } from '#core/time.ts';
+import { DAY, SECOND, unixSeconds } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { AddressWindow, RateLimit } from '#rules/admission.ts';
@@ -11,6 +11,7 @@ import {
   ADDRESS_CEILINGS,
   type AddressCeiling,
   CEILINGS_OF,
+  PASSWORD_TRIES,
   PUBLIC_BUCKETS,
   type PublicBucket,
   type PublicBucketName,
@@ -28,8 +29,15 @@ export function rateHeaders(rate: RateLimit): Record<string, string> {
   };
 }
 
-export function rateLimited(rate: RateLimit, now: number): ApiError {
-  return new ApiError('rate_limited', { retryAfterSeconds: (rate.resetAt - now) / SECOND, headers: rateHeaders(rate) });
+const MANY_TRIES =
+  'Too many passwords were tried for this account. Sign in from where you signed in before, or set a new password by e-mail.';
+
+export function rateLimited(rate: RateLimit, now: number, detail?: string): ApiError {
+  return new ApiError('rate_limited', {
+    ...(detail && { detail }),
+    retryAfterSeconds: (rate.resetAt - now) / SECOND,
+    headers: rateHeaders(rate),
+  });
 }
 
 type AskedWindow = AddressWindow & Pick<PublicBucket, 'isCount'>;
@@ -98,6 +106,26 @@ export async function hitCeiling(c: RouteContext): Promise<void> {
 export function requireCeilingLeft(c: RouteContext): void {
   const { name, max } = ceilingOf('all');
   refuseWhileFull(c.var.ctx, `${objectOf(callerOf(c).address)} ${name} ${scaled(c.var.ctx, max)}`);
+}
+
+const passwordsOf = (account: string): string => objectOf(`passwords ${account}`);
+const signedInFrom = (c: RouteContext): string => `from:${sha256Hex(utf8(callerOf(c).address)).slice(0, 32)}`;
+
+/** A password is about to be tried for an account, named by its e-mail or id, whether it exists or not; 429 after too many from strange addresses. */
+export async function countPasswordTry(c: RouteContext, account: string): Promise<void> {
+  const { ctx } = c.var;
+  const { max, windowSeconds } = PASSWORD_TRIES;
+  const tries = { name: 'tries', max: scaled(ctx, max), windowMs: windowSeconds * SECOND, unlessOpen: signedInFrom(c) };
+  // Asked each time: what is full for a stranger is open to the owner beside them.
+  const answer = await admissionObject(ctx, passwordsOf(account)).hit([tries], ctx.wallNow);
+  if (!answer.allowed) throw rateLimited(answer.rate, ctx.wallNow, MANY_TRIES);
+}
+
+/** The owner signed in from this address, or read the account's e-mail there. */
+export async function rememberSignIn(c: RouteContext, account: string): Promise<void> {
+  const { ctx } = c.var;
+  const known = { name: signedInFrom(c), max: Number.MAX_SAFE_INTEGER, windowMs: PASSWORD_TRIES.knownDays * DAY };
+  await admissionObject(ctx, passwordsOf(account)).hit([known], ctx.wallNow);
 }
 
 /** For public routes without a bucket of their own. */

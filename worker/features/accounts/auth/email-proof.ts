@@ -94,12 +94,10 @@ async function spend<T>(
   change: (account: Account, home: Shard) => Spending<T> | Promise<Spending<T>>,
   keep: Keep<T>,
 ): Promise<T> {
-  const accountId = (TOKEN.exec(token)?.[1] ?? refuse(ctx, token)) as AccountId;
-  const home = await homeOf(ctx, accountId);
-  const known = await findAccount(home.db, accountId);
+  const { home, account: known } = await findNamed(ctx, token);
   if (!known || !(await isProof(home, purpose, known, token))) refuse(ctx, token);
   let spent: { result: T } | null = null;
-  await changeAccount(home, accountId, async (account) => {
+  await changeAccount(home, known.id, async (account) => {
     if (!(await isProof(home, purpose, account, token))) refuse(ctx, token);
     const { writes, result, ...rest } = await change(account, home);
     spent = { result };
@@ -139,11 +137,19 @@ export const verifyEmail = (ctx: Ctx, token: string, keep: Keep<null>): Promise<
     keep,
   );
 
-/** Account that a verification link is about. Uses nothing up. 401 invalid_credentials. */
-export async function previewEmail(ctx: Ctx, token: string): Promise<Account> {
+/** Account that a token names, and its home; whether the token proves something is not asked. 401 invalid_credentials. */
+async function findNamed(ctx: Ctx, token: string): Promise<{ home: Shard; account: Account | undefined }> {
   const accountId = (TOKEN.exec(token)?.[1] ?? refuse(ctx, token)) as AccountId;
   const home = await homeOf(ctx, accountId);
-  const account = await findAccount(home.db, accountId);
+  return { home, account: await findAccount(home.db, accountId) };
+}
+
+/** Address of the account that a spent token names. */
+export const emailOfSpent = async (ctx: Ctx, token: string): Promise<string> => (await findNamed(ctx, token)).account?.email ?? '';
+
+/** Account that a verification link is about. Uses nothing up. 401 invalid_credentials. */
+export async function previewEmail(ctx: Ctx, token: string): Promise<Account> {
+  const { home, account } = await findNamed(ctx, token);
   return account && (await isProof(home, 'verify', account, token)) ? account : refuse(ctx, token);
 }
 
@@ -172,9 +178,7 @@ export const disownEmail = (ctx: Ctx, token: string, keep: Keep<null>): Promise<
 export async function resetPassword(ctx: Ctx, token: string, password: string, keep: Keep<Arms | null>): Promise<Arms | null> {
   requirePasswordLength(password);
   // Before a hash is made, which costs a tenth of a second: a token that is none is refused for nothing.
-  const accountId = (TOKEN.exec(token)?.[1] ?? refuse(ctx, token)) as AccountId;
-  const home = await homeOf(ctx, accountId);
-  const known = await findAccount(home.db, accountId);
+  const { home, account: known } = await findNamed(ctx, token);
   if (!known || !(await isProof(home, 'reset', known, token))) refuse(ctx, token);
   if (!known.emailVerified) await requireNoOwner(home, known);
   const passwordHash = await newPasswordHash(ctx, password);
@@ -182,7 +186,7 @@ export async function resetPassword(ctx: Ctx, token: string, password: string, k
   const change = async (account: Account) => {
     const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
     if (account.emailVerified) return { values, writes: passwordLetters(home, account), wasStored, result: null };
-    const arms = await getArms(home.db, accountId);
+    const arms = await getArms(home.db, account.id);
     return { values: { ...disarmed(home, account, arms), ...values }, writes: planDisarm(home, account, arms), wasStored, result: arms };
   };
   const store = () => spend(ctx, 'reset', token, change, keep);

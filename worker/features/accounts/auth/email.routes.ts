@@ -11,10 +11,10 @@ import {
   sendStored,
 } from '#platform/http/idempotency-key.ts';
 import { type ActorEnv, DetailResponse, jsonBody, ok, type RouteContext, router, Timestamp } from '#platform/http/openapi.ts';
-import { hitBucket, publicBucket } from '#platform/http/rate-limit.ts';
+import { hitBucket, publicBucket, rememberSignIn } from '#platform/http/rate-limit.ts';
 import type { Arms } from '../claim/store.ts';
 import { askReset, askVerification } from './ask-letter.ts';
-import { disownEmail, previewEmail, resetPassword, verifyEmail } from './email-proof.ts';
+import { disownEmail, emailOfSpent, previewEmail, resetPassword, verifyEmail } from './email-proof.ts';
 import { Email } from './routes.ts';
 
 const accepted = { 202: { description: 'Taken', content: { 'application/json': { schema: DetailResponse } } } };
@@ -150,5 +150,7 @@ export const emailRoutes = router()
     const { token, new_password } = c.req.valid('json');
     const present = (ended: Arms | null) => ({ status: 200, body: { detail: PASSWORD_SET + (ended ? toldOf(ended) : '') } });
     const run = (keep: Keep<Arms | null>) => resetPassword(c.var.ctx, token, new_password, keep);
-    return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));
+    const answer = await answerOnce(c, run, present, { isSecret: true });
+    await rememberSignIn(c, await emailOfSpent(c.var.ctx, token));
+    return sendStored(c, answer);
   });

@@ -24,11 +24,11 @@ import {
   router,
   Timestamp,
 } from '#platform/http/openapi.ts';
-import { countRefusedCredential, publicBucket, underCeiling } from '#platform/http/rate-limit.ts';
+import { countPasswordTry, countRefusedCredential, publicBucket, rememberSignIn, underCeiling } from '#platform/http/rate-limit.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { bearerOf } from './authenticate.ts';
-import { emailKeysOf, logIn, refreshSession, registerAccount } from './sign-in.ts';
+import { emailKeysOf, logIn, normaliseEmail, refreshSession, registerAccount } from './sign-in.ts';
 import { claimsOf, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
 
@@ -94,7 +94,9 @@ const login = createRoute({
   operationId: 'login',
   tags: ['Authentication'],
   summary: 'Log in with a password',
-  description: 'Sign in with e-mail and password.',
+  description:
+    'Sign in with e-mail and password. After 100 tries for one account in an hour from addresses that never signed in to it, one more from such ' +
+    'an address is 429 `rate_limited`, whether the account exists or not; a new password by e-mail opens it there.',
   middleware: publicBucket('login', emailOf),
   request: jsonBody(LoginRequest),
   responses: { ...ok(AuthResponse), ...publicBodyErrors('invalid_credentials', 'account_suspended', 'account_deleted', 'rate_limited') },
@@ -188,7 +190,12 @@ export const authRoutes = router()
   })
   .openapi(login, async (c) => {
     const { ctx } = c.var;
-    return c.json(await toAuthResponse(ctx, await logIn(ctx, c.req.valid('json')), signedInNow(ctx, 'pwd')), 200);
+    const input = c.req.valid('json');
+    const email = normaliseEmail(input.email);
+    await countPasswordTry(c, email);
+    const account = await logIn(ctx, input);
+    await rememberSignIn(c, email);
+    return c.json(await toAuthResponse(ctx, account, signedInNow(ctx, 'pwd')), 200);
   })
   .openapi(nonce, async (c) => {
     const { ctx } = c.var;
