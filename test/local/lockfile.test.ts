@@ -6,9 +6,10 @@ interface Locked {
   integrity?: string;
   resolved?: string;
   link?: boolean;
+  hasInstallScript?: boolean;
 }
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
-const { workspaces } = read('package.json');
+const { workspaces, allowScripts } = read('package.json');
 /** Every package but our own: this one, and the workspaces it links to. */
 const packages = Object.entries<Locked>(read('package-lock.json').packages).filter(
   ([path, { link, resolved }]) => ![path, link ? resolved : undefined].some((place) => ['', ...workspaces].includes(place)),
@@ -31,4 +32,21 @@ it('pins every package we name to one version', () => {
   );
   const ranges = named.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version));
   expect(ranges).toEqual([]);
+});
+
+it('runs at installation the scripts of reviewed versions alone, and installs nothing where another package has one', () => {
+  const scripts = packages.filter(([, { hasInstallScript }]) => hasInstallScript);
+  const nameOf = (path: string) => path.split('node_modules/').at(-1)!;
+  expect(scripts.filter(([path]) => allowScripts[nameOf(path)] === undefined)).toEqual([]);
+  const run = scripts.filter(([path]) => allowScripts[nameOf(path)]).map(([path, { version }]) => `${nameOf(path)}@${version}`);
+  expect([...new Set(run)].sort()).toEqual([
+    'esbuild@0.18.20',
+    'esbuild@0.25.12',
+    'esbuild@0.28.1',
+    'esbuild@0.28.2',
+    'node@24.21.0',
+    'workerd@1.20260815.1',
+    'workerd@1.20261023.1',
+  ]);
+  expect(readFileSync(new URL('../../.npmrc', import.meta.url), 'utf8')).toContain('\nstrict-allow-scripts=true\n');
 });
