@@ -32,7 +32,7 @@ export interface paths {
     put?: never;
     /**
      * Log in with a password
-     * @description Sign in with e-mail and password.
+     * @description Sign in with e-mail and password. After 100 tries for one account in an hour from addresses that never signed in to it, one more from such an address is 429 `rate_limited`, whether the account exists or not; a new password by e-mail opens it there.
      */
     post: operations['login'];
     delete?: never;
@@ -2260,7 +2260,7 @@ export interface paths {
     put?: never;
     /**
      * Begin a metered session
-     * @description The buyer’s client opens a payment channel by the challenge, at `authorize_url`, within 60 minutes, and then streams vouchers: each promises more in all, none moves money by itself. What the highest one promises is settled on the chain, straight to your wallet.
+     * @description The buyer’s client opens a payment channel by the challenge, at `authorize_url`, within 60 minutes, and then streams vouchers: each promises more in all, none moves money by itself. What the highest one promises is settled on the chain, straight to your wallet. Counted apart from consume, settle and other metered calls, at the same rate: strangers who never pay take nothing of what buyers need.
      */
     post: operations['createMeteredSession'];
     delete?: never;
@@ -7437,7 +7437,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7580,7 +7580,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7603,7 +7603,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7654,7 +7654,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7681,7 +7681,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7708,7 +7708,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7835,7 +7835,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -7885,7 +7885,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7912,7 +7912,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7939,7 +7939,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7982,7 +7982,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8009,7 +8009,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8056,7 +8056,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8103,7 +8103,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8130,7 +8130,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8154,7 +8154,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8292,7 +8292,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8348,7 +8348,7 @@ export interface operations {
         with?: 'endpoints';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8427,7 +8427,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8483,7 +8483,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8516,7 +8516,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8545,7 +8545,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8571,7 +8571,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8654,7 +8654,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8687,7 +8687,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8742,7 +8742,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8768,7 +8768,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8852,7 +8852,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8885,7 +8885,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8915,7 +8915,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -8948,7 +8948,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -9010,7 +9010,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -9130,7 +9130,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -9346,7 +9346,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -9379,7 +9379,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -9439,7 +9439,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -9469,7 +9469,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -9498,7 +9498,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -9531,7 +9531,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -9564,7 +9564,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -9628,7 +9628,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -9849,7 +9849,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -9879,7 +9879,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -9962,7 +9962,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -10020,7 +10020,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -10053,7 +10053,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -10082,7 +10082,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -10111,7 +10111,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10141,7 +10141,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10171,7 +10171,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10307,7 +10307,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path: {
@@ -10340,7 +10340,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10370,7 +10370,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10508,7 +10508,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path: {
@@ -10537,7 +10537,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path: {
@@ -10570,7 +10570,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10600,7 +10600,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10761,7 +10761,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -10788,7 +10788,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -10815,7 +10815,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -10933,7 +10933,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10989,7 +10989,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path: {
@@ -11018,7 +11018,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path: {
@@ -11183,7 +11183,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key': string;
       };
       path: {
@@ -11369,7 +11369,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -11425,7 +11425,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {
@@ -11458,7 +11458,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -11488,7 +11488,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -11541,7 +11541,7 @@ export interface operations {
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. */
+        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
         'Idempotency-Key'?: string;
       };
       path: {

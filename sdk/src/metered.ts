@@ -22,7 +22,7 @@ export interface MeteredOptions {
   product: string;
   metered: Metered;
   /**
-   * Asked before a request that nobody paid for begins a session: false answers 429 and asks the service nothing. Count by the caller's address
+   * Asked before an unpaid request begins a session: false answers 429 and asks the service nothing. Count by the caller's address
    * here where strangers may call.
    */
   admitUnpaid?: (request: Request) => boolean | Promise<boolean>;

@@ -174,8 +174,8 @@ export const foldPurchases = (purchases: readonly (PlanPurchase | PaidTime)[]): 
   purchases.reduce<PaidTime>((held, step) => ('at' in step ? extendPlan(held, step) : step), NO_PLAN);
 
 /**
- * What a call counts against: the API at large by the minute, or by the second consume, settle and metered calls. Requests that nobody paid for
- * begin metered sessions, so those have a bucket of their own: a flood of them leaves buyers who pay what they need.
+ * What a call counts against: the API at large by the minute, or by the second consume, settle and metered calls. Unpaid requests begin metered
+ * sessions, so those have a bucket of their own: a flood of them leaves buyers who pay what they need.
  */
 export type CallBucket = 'requests' | 'metered' | 'challenges';
 
