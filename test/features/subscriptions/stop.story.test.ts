@@ -84,4 +84,27 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     await life.settle();
     expect((await life.payments()).length).toBe(2);
   });
+
+  it('happens once, with one email, when a refund takes back the access of a period', async () => {
+    const life = await seller.subscribe({ email: 'ada.refunded@example.com' });
+    const { key, wallet } = seller.merchant;
+    const path = `/v1/payments/${life.paymentId}`;
+    const prepared = await w.call('POST', `${path}/refund-transaction`, { key, body: { revoke_access: true } });
+    const wire = await w.chain.sign(wallet, prepared.body.transaction);
+    const tx_signature = await w.chain.call<string>('sendTransaction', wire, { encoding: 'base64' });
+    for (let times = 0; times < 2; times++)
+      expect((await w.call('POST', `${path}/refund-confirm`, { key, body: { tx_signature } })).status).toBe(200);
+    expect((await life.show()).body).toMatchObject({ status: 'cancelled', stopped_at: expect.any(String) });
+    expect(await life.membership()).toMatchObject({ status: 'cancelled', subscription_status: 'cancelled' });
+    await w.deliver();
+    await w.post();
+    const letters = (await w.posted()).taken.filter(
+      ({ body }) => body.to[0] === 'ada.refunded@example.com' && body.subject.startsWith('Your subscription'),
+    );
+    expect(letters.map(({ body }) => body.text.includes(`/s/${life.id}`))).toEqual([true]);
+    await passDays(w, 31);
+    await run(w);
+    expect((await life.payments()).length).toBe(1);
+    expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.cancelled']);
+  });
 });

@@ -1,6 +1,8 @@
 import { ApiError } from '#core/errors.ts';
-import type { PaymentId, RefundId } from '#core/ids.ts';
+import type { AuthorizationId, PaymentId, RefundId } from '#core/ids.ts';
 import { iso, SECOND } from '#core/time.ts';
+import { planStop } from '#features/authorizations/authorization.ts';
+import { findAuthorization } from '#features/authorizations/store.ts';
 import { planReinstatement, planRevocation } from '#features/memberships/membership.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
@@ -106,7 +108,18 @@ async function planRestated(ctx: Shard, payment: Payment, refunds: Refund[], abo
       : isRevoked
         ? await planReinstatement(ctx, after)
         : await planRevocation(ctx, payment);
-  return { events: [event, ...membership.events], writes: [...updatePayment(ctx, payment, after), ...membership.writes], result: after };
+  const stopped = accessRevokedAt !== null && !isRevoked ? await planStopped(ctx, payment) : unchanged(null);
+  return {
+    events: [event, ...membership.events, ...stopped.events],
+    writes: [...updatePayment(ctx, payment, after), ...membership.writes, ...stopped.writes],
+    result: after,
+  };
+}
+
+/** A refund that takes back a period ends collecting at the merchant's word. It stays ended if the chain drops the refund. */
+async function planStopped(ctx: Shard, { terms: { authorizationId } }: Payment): Promise<Change<unknown>> {
+  const row = authorizationId === undefined ? null : await findAuthorization(ctx.db, authorizationId as AuthorizationId);
+  return row ? planStop(ctx, row) : unchanged(null);
 }
 
 /** A refund that the chain drops was never paid, and is told so; one that is there after all is told again. */
