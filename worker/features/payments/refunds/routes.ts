@@ -23,7 +23,7 @@ const RefundRequestBody = z
     revoke_access: z
       .boolean()
       .optional()
-      .openapi({ default: false, description: 'Take back what the payment bought when the refund is seen.' }),
+      .openapi({ default: false, description: 'Take back what the payment bought when the refund is seen, and stop the subscription that it paid a period of.' }),
   })
   .openapi('RefundTransactionRequest', { example: { amount: { asset: 'USDC', amount: '2.5' } } });
 
