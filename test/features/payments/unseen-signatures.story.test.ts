@@ -11,6 +11,24 @@ const from = (address: string) => ({ headers: { 'CF-Connecting-IP': address }, e
 const kept = async () =>
   (await w.env.DB.prepare("SELECT count(*) AS n FROM payment_candidates WHERE origin = 'named'").first<number>('n'))!;
 
+describe('a candidate that is no signature', () => {
+  it('is dropped, and the others of its group are looked up', async () => {
+    const payment = await w.connect(await w.product(await w.merchant()));
+    const landed = await w.chain.pay(await w.chain.wallet(), payment);
+    const due = Date.now() - 600_000;
+    for (const signature of ['nowhere', landed])
+      await w.env.DB.prepare(
+        `INSERT INTO payment_candidates (payment_id, tx_signature, origin, attempt, next_check_at, created_at)
+         VALUES (?1, ?2, 'named', 9, ?3, ?3)`,
+      )
+        .bind(payment.payment_id, signature, due)
+        .run();
+    await w.sweep();
+    expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
+    expect(await kept()).toBe(0);
+  });
+});
+
 describe('signatures that the chain does not show', () => {
   it('are kept for one address two hundred times an hour; the next is 429 and not kept, whatever payment it names', async () => {
     const ada = await w.merchant();

@@ -8,6 +8,7 @@ import { mayGoOn, type Swept } from '#platform/db/sweep-pages.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
 import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
 import { PAYMENT } from '#rules/states.ts';
+import { isSignature } from '#solana/assets.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { refundNonceOf } from '#solana/refund.ts';
 import { confirmByMemo, confirmFound } from '../confirm/confirm.ts';
@@ -82,7 +83,12 @@ export const sweepCandidates =
  * Looks signatures up once more, in one call; false where the node did not answer it. The next look is written down before this
  * one begins, so a crash in between costs one look, not the candidate.
  */
-async function lookAtCandidates(ctx: Shard, candidates: Candidate[]): Promise<boolean> {
+async function lookAtCandidates(ctx: Shard, named: Candidate[]): Promise<boolean> {
+  const [candidates = [], malformed = []] = [true, false].map((isAskable) =>
+    named.filter(({ txSignature }) => isSignature(txSignature) === isAskable),
+  );
+  // A node refuses the call for its group because of one that is no signature.
+  for (const candidate of malformed) await forgetCandidate(ctx, candidate);
   if (candidates.length === 0) return true;
   const next = (candidate: Candidate) => nextCheck(candidate.attempt + 1, ctx.now - candidate.createdAt);
   const looks = candidates.map((candidate) => ({ candidate, nextCheckAt: ctx.now + next(candidate).delaySeconds * SECOND }));
