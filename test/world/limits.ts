@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CALLS_MAX, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import type { Env } from '#platform/context.ts';
+import { noteStatement } from './modes.ts';
 
 /** The most that one invocation may ask of others and read. Calls are counted by the service itself. */
 export const LIMITS = { subrequests: CALLS_MAX, rows: 100_000 };
@@ -66,7 +67,10 @@ function meteredDatabase(database: D1Database): D1Database {
     return wrapped;
   };
   return {
-    prepare: (sql: string) => wrap(database.prepare(sql), sql),
+    prepare: (sql: string) => {
+      if (invocations.getStore()) noteStatement(sql);
+      return wrap(database.prepare(sql), sql);
+    },
     batch: async (statements: D1PreparedStatement[]) => {
       const known = statements.map((statement) => real.get(statement) ?? { statement, sql: 'a statement of a test' });
       const results = await database.batch(known.map(({ statement }) => statement));

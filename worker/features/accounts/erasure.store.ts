@@ -37,6 +37,8 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
   const ofDeliveries = and(eq(webhookDeliveries.merchantId, accountId), inArray(webhookDeliveries.livemode, both));
   const ofKeys = and(eq(apiKeys.merchantId, accountId), inArray(apiKeys.livemode, both), ne(apiKeys.name, ''));
   const ofApps = and(eq(accessApps.merchantId, accountId), inArray(accessApps.livemode, both), ne(accessApps.name, ''));
+  const ofMetadata = and(eq(receiptMetadata.merchantId, accountId), inArray(receiptMetadata.livemode, both));
+  const ofHandoffs = and(eq(handoffs.merchantId, accountId), inArray(handoffs.livemode, both), isNull(handoffs.paymentId));
   const ofProducts = and(eq(products.merchantId, accountId), inArray(products.livemode, both), isNotNull(products.payoutWallet));
   return [
     stepRows(db, webhookEndpoints, nameless, and(ofEndpoints, eq(webhookEndpoints.status, 'enabled'))),
@@ -58,14 +60,14 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
       db,
       railSettings,
       { payoutWallet: null, updatedAt: now },
-      and(eq(railSettings.merchantId, accountId), isNotNull(railSettings.payoutWallet)),
+      and(eq(railSettings.merchantId, accountId), inArray(railSettings.livemode, both), isNotNull(railSettings.payoutWallet)),
     ),
     db.delete(brandLogos).where(eq(brandLogos.merchantId, accountId)),
     db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),
-    db.delete(receiptMetadata).where(upTo(db, receiptMetadata, eq(receiptMetadata.merchantId, accountId), max)),
+    db.delete(receiptMetadata).where(upTo(db, receiptMetadata, ofMetadata, max)),
     ...eraseOffice(ctx, accountId, max),
     ...eraseRepeated(ctx, accountId, max),
-    db.delete(handoffs).where(upTo(db, handoffs, and(eq(handoffs.merchantId, accountId), isNull(handoffs.paymentId)), max)),
+    db.delete(handoffs).where(upTo(db, handoffs, ofHandoffs, max)),
   ];
 }
 

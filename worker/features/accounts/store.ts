@@ -42,7 +42,7 @@ export async function findAdmission(db: Db, admissionId: string): Promise<{ acco
   const rows = await db
     .select()
     .from(accounts)
-    .leftJoin(apiKeys, eq(apiKeys.merchantId, accounts.id))
+    .leftJoin(apiKeys, and(eq(apiKeys.merchantId, accounts.id), inArray(apiKeys.livemode, [true, false])))
     .where(eq(accounts.admissionId, admissionId));
   const account = rows[0]?.accounts;
   if (!account) return null;
@@ -145,7 +145,7 @@ export const revokeAllKeys = (db: Db, merchantId: AccountId, revokedAt: number):
   db
     .update(apiKeys)
     .set({ revokedAt })
-    .where(and(eq(apiKeys.merchantId, merchantId), isNull(apiKeys.revokedAt)));
+    .where(and(eq(apiKeys.merchantId, merchantId), inArray(apiKeys.livemode, [true, false]), isNull(apiKeys.revokedAt)));
 
 export const findLogo = (db: Db, merchantId: AccountId) => db.select().from(brandLogos).where(eq(brandLogos.merchantId, merchantId)).get();
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, SetupIntentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
@@ -66,7 +66,7 @@ export const listActiveKeys = (db: Db, accountId: AccountId) =>
   db
     .select()
     .from(apiKeys)
-    .where(and(eq(apiKeys.merchantId, accountId), isNull(apiKeys.revokedAt)));
+    .where(and(eq(apiKeys.merchantId, accountId), inArray(apiKeys.livemode, [true, false]), isNull(apiKeys.revokedAt)));
 
 /** With whether a payment for it is on its way, as of the same moment: that keeps it open past its time. */
 export async function findSetup(db: Db, setupIntentId: SetupIntentId): Promise<(SetupIntent & { isPaying: boolean }) | null> {

@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -17,7 +17,7 @@ export const listNamed = (db: Db, accountId: AccountId, limit: number): Promise<
   db
     .select({ id: archives.id, key: archives.key })
     .from(archives)
-    .where(and(eq(archives.merchantId, accountId), sql`key NOT LIKE ${`%${NAMELESS}`}`))
+    .where(and(eq(archives.merchantId, accountId), inArray(archives.livemode, [true, false]), sql`key NOT LIKE ${`%${NAMELESS}`}`))
     .orderBy(asc(archives.id))
     .limit(limit);
 

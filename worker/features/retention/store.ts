@@ -95,7 +95,7 @@ const LIVE_MONEY = [
   'memberships',
 ];
 /** Whatever tells of live money, or of what was given for it, keeps its account; and so do objects of the archive, of either mode. */
-const HOLDS_MONEY = sql`${holdsAny(LIVE_MONEY, ' AND livemode = 1')} OR ${holdsAny(['archives'], '')}`;
+const HOLDS_MONEY = sql`${holdsAny(LIVE_MONEY, ' AND livemode = 1')} OR ${holdsAny(['archives'], ' AND livemode IN (0, 1)')}`;
 const HOLDS_TESTS = holdsAny(TEST_TABLES, ' AND livemode = 0');
 
 /** Setups that ended by then, longest ended first, and whether their accounts hold anything of money, or of tests. */
@@ -128,6 +128,12 @@ export async function forgetStories(db: Db, setups: EndedSetup[], limit: number)
   return true;
 }
 
+/** Tables of both modes in which a setup's account has rows. */
+const OF_SETUPS = [
+  ...[apiKeys, webhookEndpoints, products, accessApps, railSettings],
+  ...[supportTickets, figureDays, figureQuarters, figureTotals, endedDeliveries],
+];
+
 /**
  * Accounts that no person can sign in to, with all they set up, in one batch. A veto, with nothing deleted, where money, of a test
  * too, has reached one of them since the list was read.
@@ -137,16 +143,12 @@ export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<
   const accountIds = among(setups.map(({ accountId }) => accountId));
   const ids = among(setups.map(({ id }) => id));
   const ofThem = sql`merchant_id IN ${accountIds}`;
+  const ofBoth = sql`${ofThem} AND livemode IN (0, 1)`;
   await db.batch([
     vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE id IN ${ids} AND (${HOLDS_MONEY} OR ${HOLDS_TESTS}))`),
-    db.delete(apiKeys).where(ofThem),
-    db.delete(webhookEndpoints).where(ofThem),
-    db.delete(products).where(ofThem),
-    db.delete(accessApps).where(ofThem),
-    db.delete(railSettings).where(ofThem),
     db.delete(payoutWallets).where(ofThem),
-    db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE ${ofThem})`),
-    ...[supportTickets, figureDays, figureQuarters, figureTotals, endedDeliveries].map((table) => db.delete(table).where(ofThem)),
+    db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE ${ofBoth})`),
+    ...OF_SETUPS.map((table) => db.delete(table).where(ofBoth)),
     db.delete(accounts).where(sql`id IN ${accountIds}`),
     db.delete(setupIntents).where(sql`id IN ${ids}`),
   ]);

@@ -1,4 +1,4 @@
-import { and, desc, eq, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, EndpointId, KeyId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
@@ -50,7 +50,13 @@ export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<End
   db
     .select()
     .from(webhookEndpoints)
-    .where(and(eq(webhookEndpoints.merchantId, merchantId), eq(webhookEndpoints.status, 'enabled')));
+    .where(
+      and(
+        eq(webhookEndpoints.merchantId, merchantId),
+        inArray(webhookEndpoints.livemode, [true, false]),
+        eq(webhookEndpoints.status, 'enabled'),
+      ),
+    );
 
 /** Endpoints that a key created, or gave their present URL or secret: a key makes them in its own mode alone. */
 export const listMadeBy = (
@@ -71,7 +77,10 @@ export const listMadeBy = (
 
 /** Refuses the batch where an endpoint of the account is enabled after all. */
 export const vetoWhileEnabled = (ctx: Shard, merchantId: AccountId): Write =>
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND status = 'enabled')`);
+  vetoIf(
+    ctx,
+    sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND livemode IN (0, 1) AND status = 'enabled')`,
+  );
 
 /** What an attempt showed, relative to whatever other attempts showed meanwhile. */
 export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean, now: number): Write =>

@@ -74,7 +74,7 @@ export function disarm(ctx: Shard, accountId: AccountId): Write[] {
       db,
       railSettings,
       { payoutWallet: null, updatedAt: now },
-      and(eq(railSettings.merchantId, accountId), isNotNull(railSettings.payoutWallet)),
+      and(eq(railSettings.merchantId, accountId), inArray(railSettings.livemode, both), isNotNull(railSettings.payoutWallet)),
     ),
     ...endOpenSales(ctx, accountId),
   ];
@@ -93,11 +93,12 @@ function endOpenSales({ db, now }: Shard, accountId: AccountId): Write[] {
     inArray(payments.status, ['PENDING_SIGNATURE', 'PENDING_CONFIRMATION']),
     gt(payments.expiresAt, now),
   );
+  const ofHandoffs = and(eq(handoffs.merchantId, accountId), inArray(handoffs.livemode, [true, false]), isNull(handoffs.paymentId));
   return [
     db
       .update(handoffs)
       .set(over)
-      .where(and(eq(handoffs.merchantId, accountId), isNull(handoffs.paymentId), gt(handoffs.expiresAt, now))),
+      .where(and(ofHandoffs, gt(handoffs.expiresAt, now))),
     stepRows(
       db,
       paymentSessions,

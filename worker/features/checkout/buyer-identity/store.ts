@@ -28,14 +28,15 @@ export const findGranting = (
     .limit(1)
     .get();
 
-/** Every grant that this person gave this merchant until now: one was used, and the others would do the same. */
-export const eraseGrants = (db: Db, { merchantId, provider, providerUserId }: IdentitySession): Promise<unknown> =>
+/** Every grant that this person gave this merchant in this mode until now: one was used, and the others would do the same. */
+export const eraseGrants = (db: Db, { merchantId, livemode, provider, providerUserId }: IdentitySession): Promise<unknown> =>
   db
     .update(identitySessions)
     .set({ grantSealed: null })
     .where(
       and(
         eq(identitySessions.merchantId, merchantId),
+        eq(identitySessions.livemode, livemode),
         eq(identitySessions.provider, provider),
         eq(identitySessions.providerUserId, providerUserId!),
         sql`grant_sealed IS NOT NULL`,
