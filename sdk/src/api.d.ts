@@ -944,7 +944,7 @@ export interface paths {
     put?: never;
     /**
      * Accept unmatched money
-     * @description For a late, short or second payment of this session, or one of a buyer who did not show who they are. A second time the answer is the same. Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.
+     * @description For a late, short or second payment of this session, or one of a buyer who did not show who they are. A second time the answer is the same. The first period of a native subscription begins it. Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.
      */
     post: operations['acceptUnmatched'];
     delete?: never;
@@ -2893,6 +2893,7 @@ export interface components {
       };
       /** @description Money that arrived and pays no session, the ten largest; every one is an event, and is accepted by its signature. Merchant view only. */
       unmatched?: components['schemas']['UnmatchedPayment'][];
+      seen?: components['schemas']['SeenMoney'];
       /** @description What of it was paid back to the wallet that paid, as the chain showed it. */
       refunded?: components['schemas']['Refund'][];
       /**
@@ -3002,6 +3003,18 @@ export interface components {
        */
       recovered_payment_id?: string;
     };
+    /** @description Money that arrived and does not pay this payment, the ten largest, while the merchant has not accepted it. Buyer view only. */
+    SeenMoney: {
+      /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+      amount: components['schemas']['Money'];
+      /** @description The signature of the transaction, by which the chain knows it. */
+      tx_signature: string;
+      /**
+       * @description Why, for the books.
+       * @enum {string}
+       */
+      reason: 'late' | 'underpaid' | 'second_payment' | 'identity_missing';
+    }[];
     Refund: {
       /** @description What went back. */
       amount: components['schemas']['Money'];
@@ -4996,6 +5009,11 @@ export interface components {
     };
     ConnectResponse: {
       /**
+       * Format: date-time
+       * @description Business time of this answer. Count down to `expires_at` from here, not from the device's clock.
+       */
+      now: string;
+      /**
        * Format: uuid
        * @description The id of the payment. Who knows it may read its state.
        */
@@ -5045,6 +5063,7 @@ export interface components {
       subscription?: components['schemas']['Subscribing'] & unknown;
       /** @description The rate by which the price was converted, where the buyer pays in another asset. */
       price_quote?: components['schemas']['PriceQuote'];
+      seen?: components['schemas']['SeenMoney'];
       /**
        * Format: date-time
        * @description When it ends.
@@ -5303,7 +5322,7 @@ export interface components {
         amount: string;
       };
       /**
-       * @description Take back what the payment bought when the refund is seen.
+       * @description Take back what the payment bought when the refund is seen, and stop the subscription that it paid a period of.
        * @default false
        */
       revoke_access?: boolean;
@@ -5312,7 +5331,19 @@ export interface components {
       /** @description The signature of the transaction, by which the chain knows it. */
       tx_signature: string;
     };
+    CurrentPayment: components['schemas']['Payment'] & {
+      /**
+       * Format: date-time
+       * @description Business time of this answer. Count down to `expires_at` from here, not from the device's clock.
+       */
+      now: string;
+    };
     ConfirmResponse: {
+      /**
+       * Format: date-time
+       * @description Business time of this answer. Count down to `expires_at` from here, not from the device's clock.
+       */
+      now: string;
       /** @description The payment as it is now. */
       payment: components['schemas']['Payment'];
       /**
@@ -8998,7 +9029,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['Payment'];
+          'application/json': components['schemas']['CurrentPayment'];
         };
       };
     };

@@ -30,7 +30,8 @@ export function createClient(options: ClientOptions) {
   const plan = (productId: string) => `/v1/access/products/${encodeURIComponent(productId)}/subscription-plan`;
   const subscription = (authorizationId: string) => `/v1/access/native-subscriptions/${encodeURIComponent(authorizationId)}`;
   const metered = (sessionId: string) => `${METERED}/${encodeURIComponent(sessionId)}`;
-  const getPayment = (paymentId: string, o?: CallOptions) => read<T.Payment>(`/v1/payments/${encodeURIComponent(paymentId)}`, undefined, o);
+  const getPayment = (paymentId: string, o?: CallOptions) =>
+    read<T.CurrentPayment>(`/v1/payments/${encodeURIComponent(paymentId)}`, undefined, o);
 
   return {
     products: {

@@ -1,6 +1,6 @@
 import { SvcError } from './errors.ts';
 import { type Answer, sleep, waitBeforeRetryMs } from './transport.ts';
-import type { Confirmation, ConfirmRequest, Payment } from './types.ts';
+import type { Confirmation, ConfirmRequest, CurrentPayment, Payment } from './types.ts';
 
 /**
  * Confirms, and after a failure without a verdict reads the payment before it confirms again: a confirm may have had its
@@ -9,7 +9,7 @@ import type { Confirmation, ConfirmRequest, Payment } from './types.ts';
 export async function confirmPayment(
   { tx_signature }: ConfirmRequest,
   send: () => Promise<Answer<Confirmation>>,
-  readPayment: () => Promise<Answer<Payment>>,
+  readPayment: () => Promise<Answer<CurrentPayment>>,
   maxRetries: number,
 ): Promise<Answer<Confirmation>> {
   for (let n = 0; ; n++) {
@@ -29,9 +29,10 @@ export async function confirmPayment(
   }
 }
 
-function toConfirmation(payment: Answer<Payment>): Answer<Confirmation> {
+function toConfirmation(payment: Answer<CurrentPayment>): Answer<Confirmation> {
   const { membership_id, receipt_id, replayed, response } = payment;
   const confirmation: Confirmation = {
+    now: payment.now,
     payment,
     ...(membership_id === undefined ? {} : { membership_id }),
     ...(receipt_id === undefined ? {} : { receipt_id }),

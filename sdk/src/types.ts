@@ -9,6 +9,7 @@ export type ProductPage = Schemas['ProductPage'];
 export type CreateProduct = Schemas['CreateProductRequest'];
 export type UpdateProduct = Schemas['UpdateProductRequest'];
 export type Payment = Schemas['Payment'];
+export type CurrentPayment = Schemas['CurrentPayment'];
 export type PaymentPage = Schemas['PaymentPage'];
 export type ConfirmRequest = Schemas['ConfirmRequest'];
 export type Confirmation = Schemas['ConfirmResponse'];

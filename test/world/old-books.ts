@@ -46,12 +46,15 @@ export async function keepBooks(w: World, sales = 2): Promise<Books> {
   return books;
 }
 
+/** Moments that an answer names because it was asked then. */
+const TIME_OF_ANSWER = /"(?:checked_at|now)":"[^"]+",?/g;
+
 /** Everything that is answered from events, payments and receipts, as text, without the moments at which it was asked. */
 export async function answersOf(w: World, { merchant: { key }, sales }: Books, env: Env = w.env): Promise<string[]> {
   const answers: string[] = [];
   const get = async (path: string, options: { key?: string } = { key }): Promise<Body> => {
     const { status, body } = await w.call('GET', path, { ...options, env });
-    answers.push(`${path}: ${status} ${JSON.stringify(body).replaceAll(/"checked_at":"[^"]+"/g, '')}`);
+    answers.push(`${path}: ${status} ${JSON.stringify(body).replaceAll(TIME_OF_ANSWER, '')}`);
     return body;
   };
   for (const type of ['', '&event_type=receipt.created', '&event_type=payment.failed'])
@@ -78,7 +81,7 @@ export async function answersOf(w: World, { merchant: { key }, sales }: Books, e
         await get(`/v1/${list}?${query}`);
     await get(`/v1/memberships/lookup?payment_id=${paymentId}`);
     const again = await w.call('POST', '/v1/pay/confirm', { env, body: { payment_id: paymentId, tx_signature: signature } });
-    answers.push(`confirm: ${again.status} ${JSON.stringify(again.body)}`);
+    answers.push(`confirm: ${again.status} ${JSON.stringify(again.body).replaceAll(TIME_OF_ANSWER, '')}`);
     await get(`/v1/receipt/${receiptId}/public`, {});
     await get(`/v1/receipt/${receiptId}/verify`, {});
     const { status, html } = await getPage(w, `/r/${receiptId}`, {}, env);

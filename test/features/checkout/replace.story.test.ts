@@ -17,7 +17,10 @@ describe('a checkout begun anew before anything was signed', () => {
       access_period_days: 30,
     });
   });
-  const view = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
+  const view = async (id: string) => {
+    const { now: _, ...payment } = (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
+    return payment;
+  };
   const replace = (id: string, input: Record<string, unknown> = {}, slug = product.slug, headers: Record<string, string> = {}) =>
     w.call('POST', `/v1/products/p/${slug}/connect`, { body: { replaces_payment_id: id, ...input }, headers });
   const patch = (body: object) => w.call('PATCH', `/v1/products/${product.product_id}`, { key: merchant.key, body });

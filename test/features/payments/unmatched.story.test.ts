@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { REPEATED } from '../../world/env.ts';
 import { FIRST_LOOK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../world/fate.ts';
 import { withFaults } from '../../world/faults.ts';
+import { openSession } from '../../world/sale.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 describe('money that missed its session', REPEATED, () => {
@@ -55,6 +56,34 @@ describe('money that missed its session', REPEATED, () => {
     expect(await w.confirm(payment.payment_id, short)).toMatchObject({ status: 422, body: { meta: { reason: 'underpaid' } } });
     expect((await w.confirm(payment.payment_id, await w.chain.pay(buyer, payment))).body.payment.status).toBe('CONFIRMED');
     expect((await view(payment.payment_id)).unmatched).toMatchObject([{ reason: 'underpaid', amount: { amount: '4' } }]);
+  });
+
+  it('the buyer is shown what arrived in every answer, by amount, signature and reason, and the merchant in full', async () => {
+    const session = await openSession(w, merchant, { product_id: product.product_id });
+    const connect = async () => {
+      const held = { payment_session_id: session.body.payment_session_id };
+      return (await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: held })).body;
+    };
+    const payment = await connect();
+    expect(payment).toMatchObject({ now: expect.any(String) });
+    expect(payment.seen).toBeUndefined();
+    const buyer = await w.chain.wallet();
+    const signature = await w.chain.pay(buyer, payment, { units: 3_000_000n });
+    await w.confirm(payment.payment_id, signature);
+    const seen = [{ amount: { asset: 'USDC', amount: '3', base_units: '3000000' }, tx_signature: signature, reason: 'underpaid' }];
+    const path = `/v1/payments/${payment.payment_id}`;
+    expect(await connect()).toMatchObject({ payment_id: payment.payment_id, now: expect.any(String), seen });
+    expect((await w.call('GET', path)).body).toMatchObject({ now: expect.any(String), seen });
+    const whole = await w.chain.pay(buyer, payment);
+    const confirmed = await w.confirm(payment.payment_id, whole);
+    expect(confirmed.body).toMatchObject({ now: expect.any(String), payment: { status: 'CONFIRMED', seen } });
+    expect(confirmed.body.payment.unmatched).toBeUndefined();
+    const unmatched = [{ ...seen[0], payer_wallet: buyer.address, status: 'open' }];
+    const again = { key: merchant.key, body: { payment_id: payment.payment_id, tx_signature: whole } };
+    expect((await w.call('POST', '/v1/pay/confirm', again)).body.payment).toMatchObject({ unmatched });
+    await accept(payment.payment_id, signature);
+    expect((await w.call('GET', path)).body.seen).toBeUndefined();
+    expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: signature, status: 'accepted' }]);
   });
 
   it('a second time is kept in sight, and the confirmed payment does not change', async () => {

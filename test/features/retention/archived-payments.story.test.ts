@@ -37,7 +37,10 @@ describe('money that comes for a payment in the archive', () => {
     merchant = await w.merchant();
     product = await w.product(merchant, { access_period_days: 30 });
   });
-  const view = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
+  const view = async (id: string) => {
+    const { now: _, ...payment } = (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
+    return payment;
+  };
   async function sold() {
     const { payment } = await w.purchase(product, await w.chain.wallet());
     await w.purchase(product, await w.chain.wallet());
@@ -106,7 +109,10 @@ describe('a payment by x402 in the archive', () => {
     const first = await shop.settle(payment, {}, { idempotencyKey });
     const next = stall(w, shop.merchant, await sellToAgents(w, shop.merchant, { usage_units: 5 }), await newAgent(w));
     await next.settle(await next.pay());
-    const view = async () => (await w.call('GET', `/v1/payments/${first.body.payment_id}`, { key: shop.merchant.key })).body;
+    const view = async () => {
+      const { now: _, ...payment } = (await w.call('GET', `/v1/payments/${first.body.payment_id}`, { key: shop.merchant.key })).body;
+      return payment;
+    };
     await w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at').run();
     const before = await view();
     await grow(w);

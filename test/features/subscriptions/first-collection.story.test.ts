@@ -141,6 +141,31 @@ describe('a first period that is found after its checkout has failed', () => {
     expect((await membership()).paid_through).toBe(new Date(begun.paidThrough! + 30 * 86_400_000).toISOString());
   });
 
+  it('begins the subscription too where it came late, once the merchant accepts it', async () => {
+    const life = await seller.checkout();
+    await fail(life);
+    const late = 'UPDATE payments SET expires_at = expires_at - 7200000, created_at = created_at - 7200000 WHERE id = ?';
+    await w.env.DB.prepare(late).bind(life.paymentId).run();
+    await life.settle();
+    const { key } = seller.merchant;
+    const { body: failed } = await w.call('GET', `/v1/payments/${life.paymentId}`, { key });
+    expect(failed).toMatchObject({ status: 'FAILED', unmatched: [{ reason: 'late', status: 'open' }] });
+    const body = { tx_signature: failed.unmatched[0].tx_signature };
+    const accept = () => w.call('POST', `/v1/payments/${life.paymentId}/accept-unmatched`, { key, body });
+    await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 20 });
+    expect((await accept()).body.code).toBe('rpc_unavailable');
+    await w.chain.call('local_clearFaults');
+    const accepted = await accept();
+    expect(accepted).toMatchObject({ status: 200, body: { status: 'CONFIRMED', authorization_id: life.id } });
+    expect((await accept()).body.payment_id).toBe(accepted.body.payment_id);
+    const begun = await life.read();
+    expect(begun).toMatchObject({ status: 'active', endedAt: null, paidThrough: expect.any(Number), nextAttemptAt: expect.any(Number) });
+    expect(await life.eventTypes()).toEqual(['subscription.authorized']);
+    await passDays(w, 31);
+    await life.settle();
+    expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.renewed']);
+  });
+
   it('leaves a subscription alone that the wallet has begun since', async () => {
     const life = await seller.checkout();
     await fail(life);

@@ -5,16 +5,16 @@ import { loadBuyersAccess } from '#features/payments/buyers-access.ts';
 import { type Confirmation, confirmPayment, grantConfirmed } from '#features/payments/confirm/confirm.ts';
 import { transactionErrors } from '#features/payments/confirm/verdict.ts';
 import { requireViewer } from '#features/payments/payment.ts';
-import { PaymentBody, toPaymentResource } from '#features/payments/resource.ts';
+import { PaymentBody } from '#features/payments/resource.ts';
 import { findPayment, getPayment, hasPayment } from '#features/payments/store.ts';
-import { listUnmatchedOf } from '#features/payments/unmatched/store.ts';
-import type { Ctx } from '#platform/context.ts';
+import { viewPayment } from '#features/payments/unmatched/unmatched.ts';
+import type { Shard } from '#platform/context.ts';
 import { type Answer, MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors, viewerRoute } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
-import { errors, given, idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
+import { errors, given, idOf, idParam, jsonBody, ModeQuery, ok, router, ServiceTime } from '#platform/http/openapi.ts';
 import { countUnseenSignature } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { followSubscription, isSubscribing, subscribingOf } from './subscribing/follow.ts';
@@ -39,12 +39,16 @@ const get = createRoute({
         .openapi({ description: 'The identity session the payment began with: shows its buyer how to get in.' }),
     }),
   },
-  responses: { ...ok(PaymentBody), ...errors(...viewerErrors, 'not_found', 'rate_limited', 'validation_error') },
+  responses: {
+    ...ok(PaymentBody.extend({ now: ServiceTime }).openapi('CurrentPayment')),
+    ...errors(...viewerErrors, 'not_found', 'rate_limited', 'validation_error'),
+  },
 });
 
 const ConfirmRequest = z.object({ payment_id: idOf<PaymentId>(), tx_signature: TxSignature }).openapi('ConfirmRequest');
 const ConfirmResponse = z
   .object({
+    now: ServiceTime,
     payment: PaymentBody,
     membership_id: z.uuid().optional(),
     receipt_id: z.uuid().optional(),
@@ -80,8 +84,8 @@ function redirectUrl(payment: Payment): string | null {
   return url.href;
 }
 
-const toConfirmResource = (ctx: Ctx, { payment, alreadyConfirmed }: Confirmation, view: 'buyer' | 'merchant') => ({
-  payment: toPaymentResource(ctx, payment, view),
+const toConfirmResource = async (ctx: Shard, { payment, alreadyConfirmed }: Confirmation, view: 'buyer' | 'merchant') => ({
+  ...(await viewPayment(ctx, payment, view)),
   ...given('membership_id', payment.membershipId),
   ...given('receipt_id', payment.receiptId),
   ...given('redirect_url', redirectUrl(payment)),
@@ -99,18 +103,19 @@ export const paymentRoutes = router()
       const access = await loadBuyersAccess(ctx, payment, c.req.valid('header')['X-Svc-Identity-Session']);
       const subscribing = await subscribingOf(ctx, payment);
       const shown = { ...access, ...given('subscription', subscribing && toSubscribingResource(ctx, subscribing)) };
-      return c.json({ ...toPaymentResource(ctx, payment, 'buyer'), ...shown }, 200);
+      const { now, payment: seen } = await viewPayment(ctx, payment, 'buyer');
+      return c.json({ now, ...seen, ...shown }, 200);
     }
-    const unmatched = await listUnmatchedOf(ctx.db, payment.merchantId, [payment.id]);
-    return c.json(toPaymentResource(ctx, payment, 'merchant', unmatched), 200);
+    const { now, payment: seen } = await viewPayment(ctx, payment, 'merchant');
+    return c.json({ now, ...seen }, 200);
   })
   .openapi(confirm, async (c) => {
     const { viewer } = c.var;
     const { payment_id: paymentId, tx_signature: txSignature } = c.req.valid('json');
     const ctx = await enterShard(c, (shard) => hasPayment(shard, paymentId));
-    const present = (confirmation: Confirmation): Answer => ({
+    const present = async (confirmation: Confirmation): Promise<Answer> => ({
       status: 200,
-      body: toConfirmResource(ctx, confirmation, viewer ? 'merchant' : 'buyer'),
+      body: await toConfirmResource(ctx, confirmation, viewer ? 'merchant' : 'buyer'),
     });
     const countUnseen = viewer ? {} : { countUnseen: () => countUnseenSignature(c) };
     const follow = (payment: Payment) => (isSubscribing(payment) ? followSubscription(ctx, payment, viewer) : null);
@@ -121,8 +126,8 @@ export const paymentRoutes = router()
         ? await answerLeased<Confirmation>(
             c,
             () => followSubscription(ctx, keyed, viewer),
-            (confirmation) => ({
-              ...present(confirmation),
+            async (confirmation) => ({
+              ...(await present(confirmation)),
               ...(confirmation.payment.status === 'CONFIRMED' ? {} : { isFinished: false as const }),
             }),
             { keepMs: MONEY_KEEP_MS },

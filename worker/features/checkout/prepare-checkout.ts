@@ -12,6 +12,8 @@ import { beginSubscribing } from './subscribing/agree.ts';
 
 export interface Checkout {
   payment: Payment;
+  /** Business time of the answer, by the payment's clock. */
+  now: number;
   /** Only where the buyer's wallet is known. */
   prepared: Prepared | null;
   /** Of what renews itself: what its buyer signs instead. */
@@ -26,8 +28,9 @@ export interface BegunPayment {
 
 /** What the buyer of a payment that can still be paid signs: as it is planned, or as it is stored. 503 rpc_unavailable. */
 export async function prepareCheckout(ctx: Shard, { payment, authorization }: BegunPayment, wallet: string | null): Promise<Checkout> {
-  if (authorization) return { payment, prepared: null, subscribing: await beginSubscribing(ctx, payment, authorization) };
-  return { payment, prepared: wallet === null ? null : await prepareTransaction(ctx, payment, wallet), subscribing: null };
+  const { now } = ctx;
+  if (authorization) return { payment, now, prepared: null, subscribing: await beginSubscribing(ctx, payment, authorization) };
+  return { payment, now, prepared: wallet === null ? null : await prepareTransaction(ctx, payment, wallet), subscribing: null };
 }
 
 /** What is to be paid until when, where it goes, and the fee out of it. */

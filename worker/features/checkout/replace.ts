@@ -71,7 +71,7 @@ export async function replacePayment(
     const change = await planPayment(ctx, sold.product, payee, { customerRef, email, paymentSessionId, expectedWallet, terms, expiresAt });
     const prepared = expectedWallet === null ? null : await prepareTransaction(ctx, change.result, expectedWallet);
     const ended = planFail(ctx, payment, { failureCode: 'replaced' });
-    begun = { payment: change.result, prepared, subscribing: null };
+    begun = { payment: change.result, now: ctx.now, prepared, subscribing: null };
     const events = [...ended.events, ...change.events];
     const writes = [vetoInFlight(ctx, payment.id), ...ended.writes, ...change.writes, ...followersOf(ctx, payment, change.result)];
     return withAnswer({ events, writes, result: begun }, keep(begun));

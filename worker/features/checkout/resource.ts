@@ -2,15 +2,25 @@ import { z } from '@hono/zod-openapi';
 import { ASSETS, DECIMALS, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import { SubscribingBody, toSubscribingResource } from '#features/authorizations/steps.ts';
-import { memoOf, PriceQuoteBody, pollAfterMs, priceOf, toQuoteResource } from '#features/payments/resource.ts';
+import {
+  memoOf,
+  PriceQuoteBody,
+  pollAfterMs,
+  priceOf,
+  SeenMoneyBody,
+  toQuoteResource,
+  toSeenResource,
+} from '#features/payments/resource.ts';
 import { networkOf } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
-import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
+import type { Unmatched } from '#platform/db/tables/payments.ts';
+import { given, MoneyBody, orNull, ServiceTime, Timestamp } from '#platform/http/openapi.ts';
 import type { Checkout } from './prepare-checkout.ts';
 import { solanaPayUrl } from './prepare-transaction.ts';
 
 export const ConnectResponse = z
   .object({
+    now: ServiceTime,
     payment_id: z.uuid(),
     status: z.enum(['PENDING_SIGNATURE', 'PENDING_CONFIRMATION']).openapi({
       description:
@@ -33,14 +43,20 @@ export const ConnectResponse = z
     last_valid_block_height: z.int().optional(),
     subscription: SubscribingBody.optional().openapi({ description: 'Of what renews itself.' }),
     price_quote: PriceQuoteBody.optional(),
+    seen: SeenMoneyBody.optional(),
     expires_at: Timestamp,
     status_url: z.string(),
     poll_after_ms: orNull(z.int()),
   })
   .openapi('ConnectResponse');
 
-export function toConnectResource(ctx: Ctx, { payment, prepared, subscribing }: Checkout): z.infer<typeof ConnectResponse> {
+export function toConnectResource(
+  ctx: Ctx,
+  { payment, now, prepared, subscribing }: Checkout,
+  unmatched: Unmatched[],
+): z.infer<typeof ConnectResponse> {
   return {
+    now: iso(now),
     payment_id: payment.id,
     status: payment.status === 'PENDING_CONFIRMATION' ? payment.status : 'PENDING_SIGNATURE',
     nonce: payment.nonce,
@@ -57,8 +73,9 @@ export function toConnectResource(ctx: Ctx, { payment, prepared, subscribing }: 
     ...(subscribing ? { subscription: toSubscribingResource(ctx, subscribing) } : { solana_pay_url: solanaPayUrl(ctx, payment) }),
     ...(prepared ? { transaction: prepared.transaction, last_valid_block_height: Number(prepared.lastValidBlockHeight) } : {}),
     ...given('price_quote', payment.terms.quote ? toQuoteResource(payment.terms.quote, payment) : null),
+    ...given('seen', toSeenResource(unmatched)),
     expires_at: iso(payment.expiresAt),
     status_url: `${ctx.baseUrl}/v1/payments/${payment.id}`,
-    poll_after_ms: pollAfterMs(ctx, payment),
+    poll_after_ms: pollAfterMs({ ...ctx, now }, payment),
   };
 }

@@ -7,6 +7,7 @@ import { failureOf } from '#features/payments/confirm/verdict.ts';
 import type { IdentityRequirement } from '#features/payments/required-identity.ts';
 import { missingIdentity } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment, hasPayment } from '#features/payments/store.ts';
+import { listUnmatchedOf } from '#features/payments/unmatched/store.ts';
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
 import { slugParam } from '#features/products/resource.ts';
 import { hasSlug } from '#features/products/store.ts';
@@ -15,6 +16,7 @@ import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
 import type { Keep } from '#platform/db/once.ts';
+import type { Unmatched } from '#platform/db/tables/payments.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { ICON_PATH } from '#platform/http/icon.ts';
@@ -219,12 +221,15 @@ export const checkoutRoutes = router()
     };
     const ctx = await enterShard(c, ({ db }) => hasSlug(db, slug));
     // Nothing was begun where a buyer has to show who they are first.
-    const present = (checkout: Checkout | IdentityNeeded): Answer =>
+    const present = (checkout: Checkout | IdentityNeeded, unmatched: Unmatched[] = []): Answer =>
       'provider' in checkout
         ? { status: 200, body: { identity: { required: true, provider: checkout.provider } }, isFinished: false }
-        : { status: 200, body: toConnectResource(ctx, checkout) };
+        : { status: 200, body: toConnectResource(ctx, checkout, unmatched) };
+    // A payment that a session holds already may have been paid in part.
+    const presentHeld = async (checkout: Checkout | IdentityNeeded): Promise<Answer> =>
+      present(checkout, 'provider' in checkout ? [] : await listUnmatchedOf(ctx.db, [checkout.payment.id]));
     if (payment_session_id && !replaces_payment_id)
-      return sendStored(c, await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id), present));
+      return sendStored(c, await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id), presentHeld));
     const begin = (keep: Keep<Checkout>) =>
       replaces_payment_id ? replacePayment(ctx, buyer, replaces_payment_id, keep) : connectBuyer(ctx, buyer, keep);
     return sendStored(c, await answerOnce<Checkout | IdentityNeeded>(c, begin, present));

@@ -1,8 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { PaymentId } from '#core/ids.ts';
 import { transactionErrors } from '#features/payments/confirm/verdict.ts';
-import { PaymentBody, toPaymentResource } from '#features/payments/resource.ts';
+import { PaymentBody } from '#features/payments/resource.ts';
 import { hasPayment } from '#features/payments/store.ts';
+import { viewPayment } from '#features/payments/unmatched/unmatched.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors } from '#platform/http/callers.ts';
@@ -40,10 +41,10 @@ export const sendRoutes = router().openapi(send, async (c) => {
   const answer = await answerLeased(
     c,
     () => sendTransaction(ctx, { paymentId, wire: c.req.valid('json').transaction, viewer }),
-    ({ payment, txSignature }) => ({
-      status: 200,
-      body: { payment: toPaymentResource(ctx, payment, viewer ? 'merchant' : 'buyer'), tx_signature: txSignature },
-    }),
+    async ({ payment, txSignature }) => {
+      const { payment: seen } = await viewPayment(ctx, payment, viewer ? 'merchant' : 'buyer');
+      return { status: 200, body: { payment: seen, tx_signature: txSignature } };
+    },
     { keepMs: MONEY_KEEP_MS },
   );
   return sendStored(c, answer);

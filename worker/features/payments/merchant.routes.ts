@@ -12,8 +12,8 @@ import { claimReceipt } from './claim-receipt.ts';
 import { FilterQuery, filterOf, refuseReversed } from './list/filter.ts';
 import { listPayments } from './list/store.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
+import { acceptUnmatched } from './unmatched/accept-unmatched.ts';
 import { listUnmatchedOf } from './unmatched/store.ts';
-import { acceptUnmatched } from './unmatched/unmatched.ts';
 
 const list = createRoute({
   method: 'get',
@@ -37,7 +37,8 @@ const accept = createRoute({
   summary: 'Accept unmatched money',
   description:
     'For a late, short or second payment of this session, or one of a buyer who did not show who they are. A second time the answer is the ' +
-    'same. Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
+    'same. The first period of a native subscription begins it. ' +
+    'Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,
@@ -45,7 +46,10 @@ const accept = createRoute({
     query: z.object(ModeQuery),
     ...jsonBody(z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest')),
   },
-  responses: { ...ok(PaymentBody, 'The payment that recovers it'), ...merchantWriteErrors('not_found', 'state_conflict') },
+  responses: {
+    ...ok(PaymentBody, 'The payment that recovers it'),
+    ...merchantWriteErrors('not_found', 'state_conflict', 'rpc_unavailable'),
+  },
 });
 
 const receipt = createRoute({
@@ -82,7 +86,7 @@ export const merchantPaymentRoutes = router()
     const page = pageRequest(query);
     const found = await listPayments(ctx, filterOf(query), page);
     const paymentIds = found.items.map(({ id }) => id);
-    const unmatched = Map.groupBy(await listUnmatchedOf(ctx.db, ctx.merchantId, paymentIds), ({ paymentId }) => paymentId);
+    const unmatched = Map.groupBy(await listUnmatchedOf(ctx.db, paymentIds), ({ paymentId }) => paymentId);
     return c.json(
       toPage(page, found, (payment) => toPaymentResource(ctx, payment, 'merchant', unmatched.get(payment.id))),
       200,

@@ -33,6 +33,13 @@ export const UnmatchedBody = z
   })
   .openapi('UnmatchedPayment');
 
+export const SeenMoneyBody = z
+  .array(z.object({ amount: MoneyBody, tx_signature: z.string(), reason: UnmatchedBody.shape.reason }))
+  .openapi('SeenMoney', {
+    description:
+      'Money that arrived and does not pay this payment, the ten largest, while the merchant has not accepted it. Buyer view only.',
+  });
+
 export const PriceQuoteBody = z
   .object({
     rate: z.string().openapi({ description: 'USDC for one SOL; a USDC is taken for a dollar.', example: '151.4205' }),
@@ -88,6 +95,7 @@ export const PaymentBody = z
       description:
         'Money that arrived and pays no session, the ten largest; every one is an event, and is accepted by its signature. Merchant view only.',
     }),
+    seen: SeenMoneyBody.optional(),
     refunded: z
       .array(RefundBody)
       .optional()
@@ -119,6 +127,12 @@ export const toUnmatchedResource = (unmatched: Unmatched): z.infer<typeof Unmatc
   ...given('recovered_payment_id', unmatched.recoveredPaymentId),
 });
 
+/** Money that the merchant has not accepted yet, as its sender is shown it; null: none. */
+export const toSeenResource = (unmatched: Unmatched[]): z.infer<typeof SeenMoneyBody> | null => {
+  const open = unmatched.filter(({ status }) => status === 'open').map(toUnmatchedResource);
+  return open.length === 0 ? null : open.map(({ amount, tx_signature, reason }) => ({ amount, tx_signature, reason }));
+};
+
 /** The payment's end is the quote's end. */
 export const toQuoteResource = ({ rate, source, asOf }: PriceQuote, { expiresAt }: Pick<Payment, 'expiresAt'>) => ({
   rate,
@@ -138,7 +152,10 @@ const inAsset = (payment: Payment, units: bigint): Money => ({ asset: payment.as
 export const priceOf = (payment: Payment): Money => inAsset(payment, payment.priceAmount);
 
 /** The holder of the id sees what a buyer needs; the merchant who owns the payment also sees its private fields. */
-export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'merchant', unmatched: Unmatched[] = []): PaymentResource {
+export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'merchant', arrived: Unmatched[] = []): PaymentResource {
+  // Money that missed the payment at first, and pays it after all: accepted in the batch that confirms, which this may be part of.
+  const isPaying = ({ txSignature }: Unmatched) => payment.status === 'CONFIRMED' && txSignature === payment.txSignature;
+  const unmatched = arrived.map((row) => (isPaying(row) ? { ...row, status: 'accepted' as const, recoveredPaymentId: payment.id } : row));
   const amountOf = (units: bigint | null) => (units === null ? null : toMoneyResource(inAsset(payment, units)));
   const net = toMoneyResource(subtract(priceOf(payment), inAsset(payment, payment.feeAmount ?? 0n)));
   return {
@@ -185,7 +202,7 @@ export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'm
           ...given('metadata', payment.terms.metadata ?? null),
           ...(unmatched.length > 0 ? { unmatched: unmatched.map(toUnmatchedResource) } : {}),
         }
-      : {}),
+      : given('seen', toSeenResource(unmatched))),
   };
 }
 

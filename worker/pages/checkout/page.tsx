@@ -4,6 +4,7 @@ import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
 import { solanaPayUrl } from '#features/checkout/prepare-transaction.ts';
 import { toConnectResource } from '#features/checkout/resource.ts';
 import type { SessionListing } from '#features/checkout/sessions/session.ts';
+import { listUnmatchedOf } from '#features/payments/unmatched/store.ts';
 import { certainAt } from '#features/payments/watch/expire.ts';
 import { saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail, openRails } from '#features/products/selling/checkout-rails.ts';
@@ -116,7 +117,11 @@ async function openListing(page: PageContext, ctx: Shard, sold: Sold): Promise<S
     paymentSessionId: page.c.req.query('ps') ?? null,
     begun: payment
       ? {
-          ...toConnectResource(ctx, { payment, prepared: null, subscribing: null }),
+          ...toConnectResource(
+            ctx,
+            { payment, now: ctx.now, prepared: null, subscribing: null },
+            await listUnmatchedOf(ctx.db, [payment.id]),
+          ),
           solana_pay_url: solanaPayUrl(ctx, payment),
           tx_signature: payment.txSignature,
         }

@@ -232,6 +232,9 @@ export const MoneyBody = z
   .openapi('Money', { example: { asset: 'USDC', amount: '12.5', base_units: '12500000' } });
 
 export const Timestamp = z.string().openapi({ format: 'date-time', example: '2026-11-21T09:00:00.000Z' });
+export const ServiceTime = Timestamp.openapi({
+  description: "Business time of this answer. Count down to `expires_at` from here, not from the device's clock.",
+});
 export const UpdateResponse = z.object({ detail: z.string(), updated_fields: z.array(z.string()) }).openapi('UpdateResponse');
 export const DetailResponse = z.object({ detail: z.string() }).openapi('DetailResponse');
 

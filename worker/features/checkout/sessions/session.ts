@@ -111,7 +111,7 @@ export async function connectInSession(
   });
   if ('provider' in begun) return begun;
   const { payment, wallet, authorization } = begun;
-  if (payment.status !== 'PENDING_SIGNATURE' && authorization === null) return { payment, prepared: null, subscribing: null };
+  if (payment.status !== 'PENDING_SIGNATURE' && authorization === null) return { payment, now: ctx.now, prepared: null, subscribing: null };
   const unidentified = missingIdentity({ payment, requiresIdentity: listing.product.requiresIdentity });
   if (unidentified) throw unidentified;
   if (wallet !== null) requireBuyer(wallet, payment.recipientWallet);

@@ -66,8 +66,14 @@ export function planVerdict(ctx: Shard, loaded: Loaded, transaction: ChainTransa
   if (payment.status === 'FAILED' && (loaded.timesRecovered > 0 || loaded.unmatched))
     return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
   // Nothing is left that refuses this transaction: it is stored, unless the batch of another request was stored first.
-  const proven = planProven(ctx, loaded, { proof, paid: match.payment, period: match.period, transaction });
-  if (payment.status !== 'FAILED') return { ...proven, result: { outcome: 'done', payment: proven.result } };
+  const period = match.period ? { period: match.period, transaction } : null;
+  if (payment.status !== 'FAILED') {
+    const proven = planProven(ctx, loaded, { proof, period }, (sold, subscription) =>
+      planConfirmed(ctx, sold, { proof, paid: match.payment }, subscription),
+    );
+    return { ...proven, result: { outcome: 'done', payment: proven.result } };
+  }
+  const proven = planRecovered(ctx, loaded, { proof, period });
   const error = withMeta(standing!, { recovered_payment_id: proven.result.id });
   const writes = [vetoRecovered(ctx, payment), ...proven.writes];
   return { ...proven, writes, result: { outcome: 'refused', error, recovered: proven.result } };
@@ -81,34 +87,41 @@ export function stateError(payment: Payment): ApiError | null {
 
 const withMeta = (error: ApiError, meta: Record<string, unknown>): ApiError => new ApiError(error.code, { ...error.options, meta });
 
-interface Proven {
-  proof: Proof;
-  paid: PaidTransfer;
-  period: PeriodTimes | undefined;
+/** A period of a subscription, and the transaction that collected it. */
+export interface ProvenPeriod {
+  period: PeriodTimes;
   transaction: ChainTransaction;
 }
+interface Proven {
+  proof: Proof;
+  /** null: the money is for no period of a subscription. */
+  period: ProvenPeriod | null;
+}
+type Apply = (sold: Loaded, subscription: Purchase['subscription']) => Change<Payment>;
 
 /**
- * Applies a proof of money, whatever state its session is in. An open session is confirmed. One that the service failed too early was paid on
- * time by the chain's clock: a payment of its own recovers it. A first period begins the subscription in the same batch.
+ * Applies a proof of money, whatever state its session is in: an open session is confirmed, and money that missed its session is a payment of
+ * its own. A first period begins the subscription in the same batch, unless the wallet has begun another since its session failed.
  */
-function planProven(ctx: Shard, loaded: Loaded, proven: Proven): Change<Payment> {
-  const { period } = proven;
+function planProven(ctx: Shard, loaded: Loaded, { period: collected }: Proven, apply: Apply): Change<Payment> {
   const { payment, authorization, rivals } = loaded;
-  const sold = period ? { ...loaded, payment: { ...payment, terms: periodTerms(payment, period, proven.transaction) } } : loaded;
-  const isFailed = payment.status === 'FAILED';
-  const begins = period && authorization && !(isFailed && isOvertaken(authorization, rivals)) ? { period, authorization } : null;
-  const subscription = begins && subscribedBy(begins.authorization);
-  const applied = isFailed ? planRecovery(ctx, sold, proven.proof, subscription) : planConfirmed(ctx, sold, proven, subscription);
-  if (!begins) return applied;
+  if (!collected) return apply(loaded, null);
+  const { period, transaction } = collected;
+  const sold = { ...loaded, payment: { ...payment, terms: periodTerms(payment, period, transaction) } };
+  if (!authorization || (payment.status === 'FAILED' && isOvertaken(authorization, rivals))) return apply(sold, null);
+  const applied = apply(sold, subscribedBy(authorization));
   const replaced = planReplaced(ctx, rivals);
-  const begun = planCollected(ctx, begins.authorization, { payment: applied.result, period: begins.period });
+  const begun = planCollected(ctx, authorization, { payment: applied.result, period });
   return {
     events: [...applied.events, ...replaced.events, ...begun.events],
     writes: [...applied.writes, ...replaced.writes, ...begun.writes],
     result: applied.result,
   };
 }
+
+/** Money that missed its session, because the service failed it too early or its merchant accepts it: a payment of its own. */
+export const planRecovered = (ctx: Shard, loaded: Loaded, proven: Proven): Change<Payment> =>
+  planProven(ctx, loaded, proven, (sold, subscription) => planRecovery(ctx, sold, proven.proof, subscription));
 
 /** Paid time lasts to the period's end. */
 const periodTerms = (payment: Payment, { endsAt }: PeriodTimes, { memos }: ChainTransaction): Payment['terms'] => ({
@@ -120,7 +133,7 @@ const periodTerms = (payment: Payment, { endsAt }: PeriodTimes, { memos }: Chain
 function planConfirmed(
   ctx: Shard,
   { payment, memberships, merchantName }: Loaded,
-  { proof, paid }: Proven,
+  { proof, paid }: { proof: Proof; paid: PaidTransfer },
   subscription: Purchase['subscription'],
 ): Change<Payment> {
   const { txSignature, slot, blockTime, payer: payerWallet } = proof;

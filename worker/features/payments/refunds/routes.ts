@@ -20,10 +20,10 @@ const RefundRequestBody = z
       .object({ asset: z.enum(ASSETS), amount: z.string().max(64) })
       .optional()
       .openapi({ description: 'Without one all that is left of price and overpaid.' }),
-    revoke_access: z
-      .boolean()
-      .optional()
-      .openapi({ default: false, description: 'Take back what the payment bought when the refund is seen, and stop the subscription that it paid a period of.' }),
+    revoke_access: z.boolean().optional().openapi({
+      default: false,
+      description: 'Take back what the payment bought when the refund is seen, and stop the subscription that it paid a period of.',
+    }),
   })
   .openapi('RefundTransactionRequest', { example: { amount: { asset: 'USDC', amount: '2.5' } } });
 

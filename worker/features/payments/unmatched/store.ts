@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
-import type { AccountId, PaymentId } from '#core/ids.ts';
+import type { PaymentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
@@ -41,7 +41,7 @@ export const vetoRecovered = (ctx: Shard, { id }: Payment): Write =>
 const SHOWN_MAX = 10;
 
 /** What arrived and is still there, at most so much of each payment: money that the chain dropped is not shown. */
-export const listUnmatchedOf = async (db: Db, merchantId: AccountId, paymentIds: PaymentId[]): Promise<Unmatched[]> =>
+export const listUnmatchedOf = (db: Db, paymentIds: PaymentId[]) =>
   db
     .select(getTableColumns(unmatchedPayments))
     .from(sql`json_each(${JSON.stringify(paymentIds)}) j`)
@@ -52,5 +52,4 @@ export const listUnmatchedOf = async (db: Db, merchantId: AccountId, paymentIds:
         SELECT u.rowid FROM unmatched_payments u WHERE u.payment_id = j.value AND u.dropped_at IS NULL
         ORDER BY length(u.amount) DESC, u.amount DESC LIMIT ${SHOWN_MAX})`,
     )
-    .where(eq(unmatchedPayments.merchantId, merchantId))
     .orderBy(unmatchedPayments.createdAt);

@@ -1,21 +1,27 @@
-import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentId, type UnmatchedId } from '#core/ids.ts';
+import { iso } from '#core/time.ts';
 import type { Purchase } from '#features/memberships/membership.ts';
-import type { Scope, Shard } from '#platform/context.ts';
-import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import { inMode } from '#platform/chain/scope.ts';
+import type { Shard } from '#platform/context.ts';
+import { type Change, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
-import { loadConfirmation } from '../confirm/store.ts';
+import type { loadConfirmation } from '../confirm/store.ts';
 import { UNPAID } from '../new-payment.store.ts';
-import { paymentEvent, requireViewer } from '../payment.ts';
-import { grantAccess, type Proof, planPurchase } from '../purchase.ts';
-import { toUnmatchedResource } from '../resource.ts';
-import { claimTransaction, findPayment, holdRecovered, insertPayment } from '../store.ts';
-import { restoreEnded } from '../watch/ended-sessions.ts';
-import { acceptUnmatchedRow, closeUnmatched, insertUnmatched } from './store.ts';
+import { paymentEvent } from '../payment.ts';
+import { type Proof, planPurchase } from '../purchase.ts';
+import { toPaymentResource, toUnmatchedResource } from '../resource.ts';
+import { claimTransaction, holdRecovered, insertPayment } from '../store.ts';
+import { closeUnmatched, insertUnmatched, listUnmatchedOf } from './store.ts';
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
+
+/** A payment as its buyer or its merchant sees it, with the money that does not pay it, and the time by the payment's clock. */
+export async function viewPayment(shard: Shard, payment: Payment, view: 'buyer' | 'merchant') {
+  const ctx = await inMode(shard, payment);
+  const unmatched = await listUnmatchedOf(ctx.db, [payment.id]);
+  return { now: iso(ctx.now), payment: toPaymentResource(ctx, payment, view, unmatched) };
+}
 
 /**
  * Money that arrived and pays no session is kept in sight, once per transaction, for the merchant to decide: all of it, dust too, which
@@ -109,34 +115,3 @@ export const unmatchedFate: FateFollower = {
   onDropped: (ctx, _id, step) => storeStep(ctx, step),
   onReturned: (ctx, _id, step) => storeStep(ctx, step),
 };
-
-const newOrphanedError = (): ApiError =>
-  new ApiError('state_conflict', {
-    detail: 'The chain dropped this transaction after it was seen: the money is not there. It can be accepted if it comes back.',
-    meta: { reason: 'transaction_orphaned' },
-  });
-
-/** The merchant accepts money that missed its session, as a new confirmed payment. Repeated, it answers the same. 404, 409 state_conflict. */
-export async function acceptUnmatched(
-  ctx: Scope,
-  { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
-): Promise<Payment> {
-  const load = () => loadConfirmation(ctx, paymentId, txSignature, []);
-  const reload = async () => (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
-  const accepted = await transact(ctx, { reload }, async (known) => {
-    requireViewer(known.payment, ctx);
-    const { unmatched } = known;
-    if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
-    if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx, unmatched.recoveredPaymentId)) ?? raise('not_found'));
-    if (unmatched.droppedAt !== null) throw newOrphanedError();
-    // Only the recorded payer tells whose membership this extends, so it is read once more with that name.
-    const loaded = (await loadConfirmation(ctx, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
-    if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });
-    const { slot, blockTime, payerWallet: payer, amount: paidUnits, feePaidAmount: feePaidUnits } = unmatched;
-    const recovery = planRecovery(ctx, loaded, { txSignature, slot, blockTime, payer, paidUnits, feePaidUnits });
-    const accepted = { ...recovery, writes: [...acceptUnmatchedRow(ctx, unmatched, recovery.result.id), ...recovery.writes] };
-    return withAnswer(accepted, keep(recovery.result));
-  });
-  await grantAccess(ctx, accepted);
-  return accepted;
-}

@@ -1,0 +1,61 @@
+import { ApiError, raise } from '#core/errors.ts';
+import type { PaymentId } from '#core/ids.ts';
+import { inMode } from '#platform/chain/scope.ts';
+import type { Scope, Shard } from '#platform/context.ts';
+import { transact, unchanged } from '#platform/db/commit.ts';
+import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
+import { matchCollection } from '../confirm/collected.ts';
+import { loadConfirmation } from '../confirm/store.ts';
+import { type Loaded, type ProvenPeriod, planRecovered } from '../confirm/verdict.ts';
+import { expectationOf, requireViewer } from '../payment.ts';
+import { grantAccess } from '../purchase.ts';
+import { findPayment } from '../store.ts';
+import { restoreEnded } from '../watch/ended-sessions.ts';
+import { acceptUnmatchedRow } from './store.ts';
+
+const newOrphanedError = (): ApiError =>
+  new ApiError('state_conflict', {
+    detail: 'The chain dropped this transaction after it was seen: the money is not there. It can be accepted if it comes back.',
+    meta: { reason: 'transaction_orphaned' },
+  });
+
+/** The merchant accepts money that missed its session, as a new confirmed payment. Repeated, it answers the same. 404, 409 state_conflict. */
+export async function acceptUnmatched(
+  ctx: Scope,
+  { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
+): Promise<Payment> {
+  const load = () => loadConfirmation(ctx, paymentId, txSignature, []);
+  const reload = async () => (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
+  const accepted = await transact(ctx, { reload }, async (known) => {
+    requireViewer(known.payment, ctx);
+    const { unmatched } = known;
+    if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
+    if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx, unmatched.recoveredPaymentId)) ?? raise('not_found'));
+    if (unmatched.droppedAt !== null) throw newOrphanedError();
+    // Only the recorded payer tells whose membership this extends, so it is read once more with that name.
+    const loaded = (await loadConfirmation(ctx, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
+    if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });
+    const { slot, blockTime, payerWallet: payer, amount: paidUnits, feePaidAmount: feePaidUnits } = unmatched;
+    const proof = { txSignature, slot, blockTime, payer, paidUnits, feePaidUnits };
+    const recovery = planRecovered(ctx, loaded, { proof, period: await findFirstPeriod(ctx, loaded, txSignature) });
+    const accepted = { ...recovery, writes: [...acceptUnmatchedRow(ctx, unmatched, recovery.result.id), ...recovery.writes] };
+    return withAnswer(accepted, keep(recovery.result));
+  });
+  await grantAccess(ctx, accepted);
+  return accepted;
+}
+
+/**
+ * Returns the period that the transaction collected, if it is the first of a subscription that has not begun: its money begins it. Throws 503
+ * rpc_unavailable if no node shows the transaction, whose period is written nowhere else.
+ */
+async function findFirstPeriod(shard: Shard, { payment, authorization }: Loaded, txSignature: string): Promise<ProvenPeriod | null> {
+  if (!authorization || authorization.startedAt !== null) return null;
+  const ctx = await inMode(shard, payment);
+  const sighting = await ctx.chain.findTransaction(txSignature);
+  if (sighting.kind !== 'found') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+  const { transaction } = sighting;
+  const { period } = matchCollection(transaction, authorization, expectationOf(payment));
+  return period ? { period, transaction } : null;
+}
