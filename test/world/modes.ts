@@ -12,7 +12,7 @@ const tenantTables = Object.values(modules)
 
 /** Columns whose values the service mints, each for one row of one mode. */
 const MINTED =
-  /^(?:id|(?:archive|payment|membership|subject|event|endpoint|authorization|receipt|product|delivery|identity_session|payment_session|setup_intent|settling_payment|recovers_payment|recovered_payment)_id|row_number|rowid|slug|token_hash|key_hash)$/;
+  /^(?:id|(?:archive|payment|membership|subject|event|endpoint|authorization|receipt|product|delivery|identity_session|payment_session|sandbox_session|setup_intent|settling_payment|recovers_payment|recovered_payment)_id|row_number|rowid|slug|token_hash|key_hash)$/;
 /** Columns that say how a row stands, and name no row. */
 const STATE = /^(?:status|kind|origin|type|event_type|subject_type|asset|reason|last_error|failure_code)$/;
 

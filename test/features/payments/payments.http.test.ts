@@ -100,7 +100,7 @@ describe('payments', () => {
     });
     expect(confirmed.redirect_url).toBe(`https://example.com/thanks?from=svc&payment_id=${payment.payment_id}&status=CONFIRMED`);
     const again = await w.confirm(payment.payment_id, signature);
-    expect(again.body).toEqual({ ...confirmed, already_confirmed: true });
+    expect(again.body).toEqual({ ...confirmed, now: expect.any(String), already_confirmed: true });
     const other = await w.confirm(payment.payment_id, randomSignature());
     expect([other.status, other.body.code]).toEqual([409, 'payment_transaction_conflict']);
     const done = await solanaPay(payment.payment_id, (await w.chain.wallet()).address);

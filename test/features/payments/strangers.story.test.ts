@@ -35,7 +35,7 @@ describe('a stranger who knows a payment', REPEATED, () => {
     const pasted = await w.confirm(payment.payment_id, foreign);
     expect([pasted.status, pasted.body.payment.status]).toEqual([200, 'PENDING_SIGNATURE']);
     await w.deliver(queued());
-    expect(await view(payment.payment_id)).toEqual({ ...before, poll_after_ms: expect.any(Number) });
+    expect(await view(payment.payment_id)).toEqual({ ...before, now: expect.any(String), poll_after_ms: expect.any(Number) });
     expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.created']);
     // Its buyer still gets what has to be signed.
     expect((await w.connect(product, input)).transaction).toBeDefined();
