@@ -52,7 +52,12 @@ describe('/p/{slug}?ps={payment_session_id}', () => {
     const product = await sell();
     const session = await open(product);
     const bill = await connect(product, session);
-    expect((await pageOf(session)).facts.begun).toEqual({ ...bill, now: expect.any(String), poll_after_ms: expect.any(Number), tx_signature: null });
+    expect((await pageOf(session)).facts.begun).toEqual({
+      ...bill,
+      now: expect.any(String),
+      poll_after_ms: expect.any(Number),
+      tx_signature: null,
+    });
     const signature = await w.chain.pay(await w.chain.wallet(), bill);
     await w.confirm(bill.payment_id, signature);
     // Sold and gone: the buyer still finds what was bought.
