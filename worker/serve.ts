@@ -178,6 +178,15 @@ function newRouteTable(app: App) {
   };
 }
 
+/** True where a person looks at the site with a browser: programs ask for no HTML, and the API answers JSON alone. */
+const isReader = (c: Context<AppEnv>): boolean =>
+  c.req.method === 'GET' && (c.req.header('Accept') ?? '').includes('text/html') && !/^\/v1(?:\/|$)/.test(c.req.path);
+
+/** Without a configuration no page can be made. */
+const NOT_NOW =
+  '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Not right now</title>' +
+  '<h1>This page cannot be shown right now</h1><p>Nothing was lost. Load it again in a moment.</p></html>';
+
 /** An app of these routes, behind everything that stands before every route. */
 export function newApp(mount: (app: App) => void): App {
   const app = router();
@@ -192,8 +201,15 @@ export function newApp(mount: (app: App) => void): App {
   app.use(admitBody(table));
   app.use(preferLiterals(table));
   mount(app);
-  const refuseUnknown = (c: Context<AppEnv>) => onError(unknownPath(c.req.path, table.listPublishedPaths()), c);
-  app.onError((error, c) => (error instanceof ApiError && error.options.hidesPath ? refuseUnknown(c) : onError(error, c)));
+  const refuseUnknown = async (c: Context<AppEnv>): Promise<Response> =>
+    isReader(c)
+      ? (await import('./pages/unknown-path.ts')).sendUnknownPath(c)
+      : onError(unknownPath(c.req.path, table.listPublishedPaths()), c);
+  app.onError((error, c) => {
+    if (error instanceof ApiError && error.options.hidesPath) return refuseUnknown(c);
+    const answer = onError(error, c);
+    return c.var.errorCode === 'misconfigured' && isReader(c) ? c.html(NOT_NOW, 503) : answer;
+  });
   app.notFound((c) => {
     const methods = table.methodsOf(c.req.path);
     if (methods.length === 0) return refuseUnknown(c);

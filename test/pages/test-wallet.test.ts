@@ -71,7 +71,7 @@ describe('a buyer with the test wallet', () => {
     await page.getByText('This is a test.').waitFor();
     await page.getByText('A wallet of this test page.').waitFor();
     await press(page, 'Subscribe with Test wallet');
-    for (const step of ['Allow the collections', 'Subscribe']) {
+    for (const step of ['Allow monthly charges', 'Subscribe']) {
       await seeHeading(page, step);
       await press(page, 'Continue in Test wallet');
       await press(page, 'Approve');

@@ -213,14 +213,58 @@ describe('the service’s word', () => {
 });
 
 describe('who the buyer is', () => {
-  it('is asked about by itself once, when they come back', () => {
+  it('is asked about by itself, every ten seconds and when they come back, without a word while they are not done', () => {
     const identity = { sessionId: 'i', provider: 'Telegram', deepLink: 'https://t.me/', expiresAt: STATUS.expires_at };
     const page = opened(null).tell(0, { kind: 'phonePressed' }, { kind: 'identityWanted', identity, isNew: true });
     expect(page.kinds).toEqual(['storeIdentity']);
-    expect(page.tell(0, { kind: 'buyerReturned' }).kinds).toEqual(['beginPayment']);
-    page.tell(0, { kind: 'identityWanted', identity, isNew: false });
-    expect(page.state).toMatchObject({ step: 'identity', problem: { key: 'identityNotYet' } });
-    expect(page.tell(0, { kind: 'buyerReturned' }).effects).toEqual([]);
-    expect(page.tell(0, { kind: 'identityFinished' }).kinds).toEqual(['beginPayment']);
+    expect(page.tell(5000, { kind: 'secondPassed' }).kinds).toEqual([]);
+    const quiet: PageNews = { kind: 'identityWanted', identity, isNew: false };
+    for (const news of [{ kind: 'buyerReturned' }, { kind: 'secondPassed' }] as const) {
+      expect(page.tell(news.kind === 'secondPassed' ? 15_000 : 5000, news).kinds).toEqual(['beginPayment']);
+      page.tell(15_000, quiet);
+      expect(page.state).toMatchObject({ step: 'identity', problem: null, isBusy: false });
+    }
+    page.tell(25_000, { kind: 'secondPassed' }, { kind: 'beginRefused', attempt: null, failure: failure('rate_limited', 429) });
+    expect(page.state).toMatchObject({ step: 'identity', problem: null, isBusy: false });
+    expect(page.tell(26_000, { kind: 'identityFinished' }).kinds).toEqual(['beginPayment']);
+    expect(page.tell(26_000, quiet).state).toMatchObject({ step: 'identity', problem: { key: 'identityNotYet' } });
+  });
+});
+
+describe('money that came short', () => {
+  const money = { amount: { asset: 'USDC', amount: '4' }, tx_signature: 'short', reason: 'underpaid' } as const;
+  const short = (): Page => opened().tell(0, read({ seen: [money] }));
+
+  it('closes every way to pay, and the page asks on for what the seller decides', () => {
+    const { state } = short();
+    expect(state).toMatchObject({ step: 'short', money: [money], payment: { txSignature: null } });
+    expect(watchOf(state)).toMatchObject({ paymentId: 'payment-1', txSignature: null, shortBy: ['short'] });
+    expect(short().tell(0, { kind: 'walletPressed', walletName: 'Wallet A' }).kinds).toEqual([]);
+  });
+
+  it('is sent nothing on top by a wallet that was asked before it came', () => {
+    const page = asked(false).tell(0, read({ seen: [money] }));
+    expect(page.state.step).toBe('short');
+    expect(page.tell(0, { kind: 'walletSigned', attempt: 1, transaction: 'signed', txSignature: 'tx' }).kinds).toEqual([]);
+  });
+
+  it('is the transaction this browser sent, taken for no payment under way', () => {
+    const page = opened({ ...PAYMENT, txSignature: 'short' }).tell(0, read({ seen: [money] }));
+    expect(page.state).toMatchObject({ step: 'short', payment: { txSignature: null } });
+    expect(page.kinds).toEqual(['storePayment']);
+    expect(opened({ ...PAYMENT, txSignature: 'other' }).tell(0, read({ seen: [money] })).state.step).toBe('seen');
+  });
+
+  it('stays shown after the end, and is left only by a deed of the buyer, for good', () => {
+    const ended = short().tell(0, read({ status: 'FAILED', failure_code: 'session_expired', seen: [money] }));
+    expect([ended.state.step, ended.kinds]).toEqual(['short', ['storeEnd']]);
+    expect(ended.tell(0, { kind: 'shortDismissed' }).state).toMatchObject({ step: 'choosing', payment: null });
+    const anyway = short().tell(0, { kind: 'shortDismissed' }, read({ seen: [money] }));
+    expect(anyway.state).toMatchObject({ step: 'choosing', payment: { paymentId: 'payment-1' } });
+  });
+
+  it('is late money where it came after the end', () => {
+    const late = read({ status: 'FAILED', failure_code: 'session_expired', seen: [{ ...money, reason: 'late' }] });
+    expect(opened().tell(0, late).state).toMatchObject({ step: 'late', payment: { txSignature: 'short' } });
   });
 });

@@ -1,9 +1,22 @@
-import { generateKeyPairSigner, getBase64Encoder } from '@solana/kit';
+import {
+  type Address,
+  appendTransactionMessageInstruction,
+  type Blockhash,
+  compileTransaction,
+  createTransactionMessage,
+  generateKeyPairSigner,
+  getBase64Encoder,
+  getTransactionEncoder,
+  pipe,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+} from '@solana/kit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
 import { associatedTokenAccount, buildCheckoutTransaction, type CheckoutTerms } from '#solana/checkout-transaction.ts';
+import { subscribeInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { decimalOf, readTransfers } from '../../worker/pages/browser/own-wallet/read-transfers.ts';
 import { USDC } from '../world/chain.ts';
 
@@ -29,8 +42,8 @@ describe('what the demo wallet reads of a transaction before its person signs', 
     const terms = { merchant: await leg(merchant, 12_500_000n, false), fee: await leg(service, 1n, true) };
     const read = readTransfers(await transactionOf(terms));
     expect(read.toSorted((a, b) => Number(b.units - a.units))).toEqual([
-      { mint: USDC, decimals: 6, units: 12_500_000n, destination: terms.merchant.ata, owner: merchant },
-      { mint: USDC, decimals: 6, units: 1n, destination: terms.fee.ata, owner: null },
+      { mint: USDC, decimals: 6, units: 12_500_000n, destination: terms.merchant.ata, owner: merchant, periodHours: null },
+      { mint: USDC, decimals: 6, units: 1n, destination: terms.fee.ata, owner: null, periodHours: null },
     ]);
   });
 
@@ -38,8 +51,23 @@ describe('what the demo wallet reads of a transaction before its person signs', 
     const wallet = (await generateKeyPairSigner()).address;
     const merchant = { wallet, ata: wallet, units: 18_446_744_073_709_551_615n, ataExists: true };
     expect(readTransfers(await transactionOf({ mint: NATIVE_MINT, decimals: 9, merchant }))).toEqual([
-      { mint: null, decimals: 9, units: merchant.units, destination: wallet, owner: null },
+      { mint: null, decimals: 9, units: merchant.units, destination: wallet, owner: null, periodHours: null },
     ]);
+  });
+
+  it('is what a subscription charges, how often, and who is paid', async () => {
+    const [owner, subscriber] = [(await generateKeyPairSigner()).address, (await generateKeyPairSigner()).address];
+    const asked = { owner, planId: 7n, bump: 255, mint: USDC as Address, amount: 5_000_000n, periodHours: 720n, createdAt: 1n };
+    const instruction = subscribeInstruction({ subscriber, asked, initId: 3n });
+    const lifetime = { blockhash: LIFETIME.blockhash as Blockhash, lastValidBlockHeight: 1_000n };
+    const message = pipe(
+      createTransactionMessage({ version: 0 }),
+      (m) => setTransactionMessageFeePayer(subscriber, m),
+      (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
+      (m) => appendTransactionMessageInstruction(instruction, m),
+    );
+    const wire = Uint8Array.from(getTransactionEncoder().encode(compileTransaction(message)));
+    expect(readTransfers(wire)).toEqual([{ mint: USDC, decimals: 6, units: 5_000_000n, destination: owner, owner, periodHours: 720n }]);
   });
 
   it('is refused where the transaction ends too early, wherever that is', async () => {

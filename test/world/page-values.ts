@@ -10,6 +10,7 @@ const SESSION_MS = 300_000;
 export const UNCERTAIN_MS = 180_000;
 
 export const pageFacts = (changed: Partial<PageFacts> = {}): PageFacts => ({
+  now: new Date(START).toISOString(),
   slug: 'forecasts',
   pageUrl: 'https://svc.test/p/forecasts',
   locale: 'en',

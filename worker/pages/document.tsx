@@ -8,7 +8,7 @@ import { ICON_PATH } from '#platform/http/icon.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { PAGE_ASSETS } from './assets.ts';
 import { loadDictionary } from './locales/dictionaries.ts';
-import type { Dictionary } from './locales/en.ts';
+import type { Dictionary, TextKey } from './locales/en.ts';
 import { Mark } from './parts/parts.tsx';
 import { styleOf } from './parts/style.ts';
 import { type Say, sayIn } from './parts/text.ts';
@@ -176,20 +176,31 @@ function Languages({ c, locale, say }: PageContext) {
   );
 }
 
-/** A page that says why there is none. */
+/** What a person looked for, by where it would be, in words of its own. */
+const MISSING: [prefix: string, title: TextKey, help: TextKey][] = [
+  ['/p', 'notFound', 'notFoundHelp'],
+  ['/r', 'noReceipt', 'noReceiptHelp'],
+  ['/s', 'noSubscription', 'noSubscriptionHelp'],
+];
+const isBelow = (path: string, prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
+
+/** A page that says why there is none, and where to go on. */
 export function sendRefusal(page: PageContext, status: 404 | 429 | 500 | 503, retryAfterSeconds?: number): Response {
   const { say, c } = page;
   const isGone = status === 404;
-  const title = say(isGone ? 'notFound' : 'errorTitle');
+  const [, title, help] = MISSING.find(([prefix]) => isBelow(c.req.path, prefix)) ?? ['', 'noPage', 'noPageHelp'];
+  const words = say(isGone ? title : 'errorTitle');
   const again = new URL(c.req.url);
   return sendPage(
     page,
-    { title, layout: 'receipt', status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) },
+    { title: words, layout: 'receipt', status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) },
     <main class="panel step-failed">
       <Mark kind={isGone ? 'nothing' : 'failed'} />
-      <h1>{title}</h1>
-      <p>{say(isGone ? 'notFoundHelp' : 'errorHelp')}</p>
-      {!isGone && (
+      <h1>{words}</h1>
+      <p>{say(isGone ? help : 'errorHelp')}</p>
+      {isGone ? (
+        <Doors say={say} />
+      ) : (
         <a class="button" href={`${again.pathname}${again.search}`}>
           {say('tryAgain')}
         </a>
@@ -197,3 +208,21 @@ export function sendRefusal(page: PageContext, status: 404 | 429 | 500 | 503, re
     </main>,
   );
 }
+
+/** Ways on for the reader of a page that does not exist. */
+const Doors = ({ say }: Pick<PageContext, 'say'>) => (
+  <>
+    <p class="quiet">{say('doorPaid')}</p>
+    <div class="papers">
+      <a class="plain-button" href="/">
+        {say('doorHome')}
+      </a>
+      <a class="plain-button" href="/login">
+        {say('doorSell')}
+      </a>
+      <a class="plain-button" href="/docs">
+        {say('doorDocs')}
+      </a>
+    </div>
+  </>
+);

@@ -109,12 +109,31 @@ describe('/p/{slug}', () => {
   );
 
   it('is a friendly page where there is nothing to buy', async () => {
-    for (const path of ['/p/nothing', '/p/%3Cscript%3E', '/r/nothing']) {
+    const paths = {
+      '/p/nothing': 'There is nothing here',
+      '/p/%3Cscript%3E': 'There is nothing here',
+      '/r/nothing': 'There is no such receipt',
+      '/s/nsa_nothing': 'There is no such subscription',
+    };
+    for (const [path, words] of Object.entries(paths)) {
       const { status, html, headers } = await get(path);
       expect(status).toBe(404);
       expect(headers.get('content-type')).toContain('text/html');
-      expect(html).toContain('There is nothing here');
+      expect(html).toContain(words);
     }
+  });
+
+  it('is a page with ways on for a person on any unknown path, and JSON for a program and for the API', async () => {
+    const inBrowser = { headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'Accept-Language': 'de' } };
+    for (const path of ['/nope', '/me', '/p.html', '/wp-login.php']) {
+      const { status, body, headers } = await w.call<string>('GET', path, inBrowser);
+      expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+      expect(body).toContain('Diese Seite gibt es nicht');
+      for (const door of ['href="/"', 'href="/login"', 'href="/docs"']) expect(body).toContain(door);
+      expect((await w.call('GET', path)).body).toMatchObject({ code: 'not_found', meta: { reason: 'unknown_path' } });
+    }
+    expect((await w.call('GET', '/v1/nope', inBrowser)).body).toMatchObject({ code: 'not_found' });
+    expect((await w.call('POST', '/nope', { ...inBrowser, body: {} })).body).toMatchObject({ code: 'not_found' });
   });
 
   it('of a test product is marked as a test, with a test wallet in it on every deployment, and no other page has one', async () => {

@@ -5,7 +5,23 @@ const TIMEOUT_MS = 25_000;
 
 /** How far this device's clock is behind the service's; a countdown by a wrong clock would be wrong. */
 let skewMs = 0;
+/** True once an answer or the page itself has said its business time, which a `Date` header is coarser than. */
+let knowsServiceTime = false;
 export const serverNow = (): number => Date.now() + skewMs;
+
+/** Counts on the service's time from here. `now`: of an answer that has come this moment, or `agoMs` before. */
+export function setServiceTime(now: string | undefined, agoMs = 0): void {
+  const at = Date.parse(now ?? '');
+  if (Number.isNaN(at)) return;
+  skewMs = at + agoMs - Date.now();
+  knowsServiceTime = true;
+}
+
+/** Service time of a page that was rendered with it: the device's own clock is asked for nothing but what passed since. */
+export function startServiceTime(now: string): void {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  setServiceTime(now, performance.now() - (navigation?.responseStart ?? 0));
+}
 
 export interface Call {
   body?: unknown;
@@ -38,9 +54,10 @@ export async function callApi<T>(method: 'GET' | 'POST' | 'DELETE', path: string
     });
     const date = Date.parse(response.headers.get('date') ?? '');
     // The header counts whole seconds; less than two of them is no skew.
-    if (!Number.isNaN(date)) skewMs = Math.abs(date - Date.now()) > 2000 ? date - Date.now() : 0;
+    if (!Number.isNaN(date) && !knowsServiceTime) skewMs = Math.abs(date - Date.now()) > 2000 ? date - Date.now() : 0;
     if (response.status === 204) return { ok: true, value: undefined as T };
-    const answer = (await response.json()) as T & { code?: string; detail?: unknown; meta?: Failure['meta'] };
+    const answer = (await response.json()) as T & { now?: string; code?: string; detail?: unknown; meta?: Failure['meta'] };
+    setServiceTime(answer.now);
     if (response.ok) return { ok: true, value: answer };
     const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
     return {

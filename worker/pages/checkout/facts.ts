@@ -5,6 +5,8 @@ import type { Connected, Fee } from './wire.ts';
 
 /** What the server tells the browser with the page: everything that is not asked for later. */
 export interface PageFacts extends WalletTerms {
+  /** Service time at which the page was rendered. */
+  now: string;
   slug: string;
   /** This page, for wallets that open it in a browser of their own. */
   pageUrl: string;

@@ -1,4 +1,5 @@
 import type { Sale } from '#features/products/product.ts';
+import { PLATFORMS } from '#platform/providers/messaging/registry.ts';
 import type { PageContext } from '../document.tsx';
 import { Address, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
 import { formatBps, formatCount, formatDollars, formatNumber, formatPeriod, isOne, plain, plainLines, plainName } from '../parts/text.ts';
@@ -28,13 +29,10 @@ export function Brand({ page, sale }: ShownListing) {
   return (
     <>
       <div class="brand">
-        {logo ? (
-          <img class="logo" src={logo} alt="" width="44" height="44" referrerpolicy="no-referrer" />
-        ) : (
-          <span class="letter" aria-hidden="true">
-            {[...brand][0]?.toUpperCase()}
-          </span>
-        )}
+        <span class="letter" aria-hidden="true">
+          {[...brand][0]?.toUpperCase()}
+          {logo && <img class="logo" src={logo} alt="" width="44" height="44" referrerpolicy="no-referrer" />}
+        </span>
         <div>
           <strong>
             <bdi>{brand}</bdi>
@@ -47,7 +45,8 @@ export function Brand({ page, sale }: ShownListing) {
   );
 }
 
-export function Price({ facts, page }: ShownListing) {
+export function Price({ facts, page, sale: { product } }: ShownListing) {
+  const periodDays = product.renewalMode === 'AUTOMATIC' ? product.accessPeriodDays : null;
   const digits = formatNumber(facts.locale, facts.price);
   return (
     <div class="price">
@@ -58,6 +57,7 @@ export function Price({ facts, page }: ShownListing) {
         <span class="hidden">{page.say('price')}: </span>
         {digits}
         <span>{`\u00a0${facts.price.asset}`}</span>
+        {periodDays !== null && <span>{`/ ${formatPeriod(facts.locale, periodDays, 'day')}`}</span>}
         {facts.network === 'devnet' && <TestMoney say={page.say} />}
       </p>
       {facts.price.asset === 'USDC' && <p class="quiet">{page.say('inDollars', { amount: formatDollars(facts.locale, facts.price) })}</p>}
@@ -176,9 +176,12 @@ export function listGains(page: Pick<PageContext, 'locale' | 'say'>, sale: Sale)
   const uses = unitName
     ? say('unitsNamed', { count, unit: plain(unitName) })
     : say(isOne(locale, usageUnits ?? 0) ? 'unitsOne' : 'unitsOther', { count });
+  const place = product.delivery?.provider ?? product.requiresIdentity;
+  const provider = place && PLATFORMS[place].title;
   return [
+    ...(provider ? [say(product.delivery ? 'givesPlace' : 'needsAccount', { provider })] : []),
     ...(usageUnits === null ? [] : [uses]),
-    ...(access === null ? [] : [access]),
+    ...(access === null || product.renewalMode === 'AUTOMATIC' ? [] : [access]),
     ...(accessPeriodDays === null && usageUnits === null ? [say('forever')] : []),
   ];
 }

@@ -15,6 +15,8 @@ export interface Actions {
   /** In the place of a payment whose time is over and that is unsigned. */
   startAnew(): void;
   stay(): void;
+  /** Pays the whole price although less of it has arrived. */
+  dismissShort(): void;
   submitSignature(event: Event): void;
   chooseAsset(asset: string): void;
   finishIdentity(): void;
@@ -45,12 +47,14 @@ export function StepHelp({ facts, state, say }: PanelProps) {
   return help === null ? null : <p>{say(help, values)}</p>;
 }
 
-/** Never says "not paid" where a wallet has not said whether it has. */
-export const problemTitle = ({ key }: Problem): TextKey => (key === 'pUnclear' ? 'checkingPaid' : 'problem');
+/** Nothing has failed: a step is left, or it is not known yet. What is unclear never reads as "not paid". */
+const CALM: Partial<Record<TextKey, TextKey>> = { pUnclear: 'checkingPaid', identityNotYet: 'identity', identityRenewed: 'identity' };
+
+export const problemTitle = ({ key }: Problem): TextKey => CALM[key] ?? 'problem';
 
 export const ProblemNote = ({ problem, say }: { problem: Problem | null; say: Say }) =>
   problem ? (
-    <div class={problem.key === 'pUnclear' ? 'problem unclear' : 'problem'}>
+    <div class={CALM[problem.key] ? 'problem unclear' : 'problem'}>
       <strong>{say(problemTitle(problem))}</strong>
       <p>{say(problem.key, problem.values)}</p>
     </div>

@@ -8,6 +8,7 @@ import { explorerUrl, formatDay, formatMoney, formatTime } from '../parts/text.t
 import { isTest } from '../parts/wallet-choice.ts';
 import { Bar, type PanelProps, ProblemNote, StepHelp, StepTitle, TwiceNote } from './notes.tsx';
 import { isReplaceable, type PageAt, payingSignatureOf } from './state.ts';
+import { wordsOf } from './words.ts';
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
 
@@ -148,24 +149,77 @@ function Paid({ facts, state, say }: PanelProps<PageAt<'confirmed'>>) {
 }
 
 /** A hand-off serves for one payment: another begins in the shop. */
-const Again = ({ facts, say, actions }: PanelProps) =>
+const Again = ({ facts, say, actions, isSecond = false }: PanelProps & { isSecond?: boolean }) =>
   facts.handoffToken ? (
     <p>{say('backToShop')}</p>
   ) : facts.isPayable ? (
-    <button type="button" class="button" onClick={() => actions?.startAgain()}>
+    <button type="button" class={isSecond ? 'plain-button' : 'button'} onClick={() => actions?.startAgain()}>
       {say('startAgain')}
     </button>
   ) : null;
 
+const Support = ({ facts, say }: PanelProps) =>
+  facts.supportUrl && (
+    <a class="plain-button" href={facts.supportUrl} target="_blank" rel="noopener noreferrer nofollow">
+      {say('support')} ({hostOf(facts.supportUrl)})
+    </a>
+  );
+
 export function Ended(props: PanelProps<PageAt<'failed' | 'expired'>>) {
   const { state, say } = props;
+  const isShort = state.status.failure_code === 'underpaid';
   return (
     <>
       <Mark kind={state.step === 'expired' ? 'time' : 'failed'} />
       <StepTitle {...props} />
       <StepHelp {...props} />
-      <Again {...props} />
+      {isShort && <Support {...props} />}
+      <Again {...props} isSecond={isShort} />
       <Signature say={say} signature={payingSignatureOf(state)} />
+    </>
+  );
+}
+
+/** Less than the price came: what, how to tell the seller, and no button that pays once more by mistake. */
+export function Short(props: PanelProps<PageAt<'short'>>) {
+  const { facts, state, say, actions } = props;
+  const { values = {} } = wordsOf(state, facts);
+  const signatures = state.money.map((one) => one.tx_signature).join(', ');
+  const note = say('shortNote', { payment: state.payment.paymentId, ...values, signature: signatures });
+  const label = state.copied === null ? 'shortCopy' : state.copied.isSelected ? 'selected' : 'copied';
+  return (
+    <>
+      <Mark kind="warn" />
+      <StepTitle {...props} />
+      <StepHelp {...props} />
+      <p>
+        <strong>{say('shortStop')}</strong>
+      </p>
+      <div class="copy-receipt">
+        <span class="hidden">{note}</span>
+        <button type="button" class="button" onClick={(event: Event) => actions?.copy('short', note, event)}>
+          {say(label)}
+        </button>
+      </div>
+      {facts.supportUrl ? (
+        <Support {...props} />
+      ) : (
+        <a class="plain-button" href={`mailto:?subject=${encodeURIComponent(facts.productName)}&body=${encodeURIComponent(note)}`}>
+          {say('shortMail')}
+        </a>
+      )}
+      {state.money.map((one) => (
+        <Signature key={one.tx_signature} say={say} signature={one.tx_signature} />
+      ))}
+      {facts.isPayable && !(facts.handoffToken && state.status.status === 'FAILED') && (
+        <details class="again">
+          <summary>{say('shortAgainAsk')}</summary>
+          <p class="quiet">{say('shortAgainHelp', values)}</p>
+          <button type="button" class="plain-button" onClick={() => actions?.dismissShort()}>
+            {say('startAgain')}
+          </button>
+        </details>
+      )}
     </>
   );
 }
@@ -201,6 +255,7 @@ export const Late = (props: PanelProps<PageAt<'late'>>) => (
     <Mark kind="failed" />
     <StepTitle {...props} />
     <StepHelp {...props} />
+    <Support {...props} />
     <Signature say={props.say} signature={payingSignatureOf(props.state)} />
   </>
 );

@@ -1,5 +1,5 @@
 import { type Asset, type MoneyResource, toMoneyResource } from '#core/money.ts';
-import { SECOND } from '#core/time.ts';
+import { iso, SECOND } from '#core/time.ts';
 import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
 import { solanaPayUrl } from '#features/checkout/prepare-transaction.ts';
 import { toConnectResource } from '#features/checkout/resource.ts';
@@ -10,6 +10,7 @@ import { saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail, openRails } from '#features/products/selling/checkout-rails.ts';
 import { payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import { dueIn } from '#features/rails/quote.ts';
+import { hasPublishedPlan } from '#features/rails/subscription-plan/plan.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
@@ -37,9 +38,10 @@ export async function sendCheckout(
   shard: Shard,
   sold: Pick<SessionListing, 'listing'> & Partial<SessionListing>,
 ): Promise<Response> {
-  const shown = await openListing(page, await inMode(shard, sold.listing.product), sold);
+  const ctx = await inMode(shard, sold.listing.product);
+  const shown = await openListing(page, ctx, sold);
   const { facts, sale } = shown;
-  if (sale.product.renewalMode === 'AUTOMATIC') return sendSubscribe(shown, sold.payment?.id ?? null);
+  if (sale.product.renewalMode === 'AUTOMATIC') return sendSubscribe(shown, { now: ctx.now, begunId: sold.payment?.id ?? null });
   return sendListing(
     shown,
     {
@@ -80,6 +82,7 @@ async function openListing(page: PageContext, ctx: Shard, sold: Sold): Promise<S
   const sale = saleOn(listing, firstCheckoutRail(ctx.config, listing));
   const { product, merchant } = sale;
   const rails = openRails(ctx.config, listing);
+  const renews = product.renewalMode === 'AUTOMATIC';
   const handoff = page.c.req.query('handoff');
   const handoffToken = tokenOf(handoff, 2048);
   const obstacle = obstacleOf({
@@ -87,9 +90,10 @@ async function openListing(page: PageContext, ctx: Shard, sold: Sold): Promise<S
     // Without its hand-off this would be a purchase without a buyer.
     pHandoffBad: handoff !== undefined && handoffToken === null,
     sessionOver: isOver === true,
-    notReady: rails.length === 0 && !payment,
+    notReady: !payment && (rails.length === 0 || (renews && !(await hasPublishedPlan(ctx, prospectOf(sale))))),
   });
   const facts: PageFacts = {
+    now: iso(ctx.now),
     slug: product.slug,
     pageUrl: `${ctx.baseUrl}/p/${product.slug}${new URL(page.c.req.url).search}`,
     locale: page.locale,

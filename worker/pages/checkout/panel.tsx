@@ -1,8 +1,9 @@
+import { Code } from '../parts/elsewhere.tsx';
 import { Address, Row, ShortAddress, Signature, Spinner } from '../parts/parts.tsx';
 import { formatMoney, formatTime, without } from '../parts/text.ts';
 import type { PagePayment } from './facts.ts';
 import { Bar, Due, type PanelProps, ProblemNote, StepHelp, StepTitle, Timer, TwiceNote, wholeOf } from './notes.tsx';
-import { Closing, Confirmed, Ended, Late } from './outcome.tsx';
+import { Closing, Confirmed, Ended, Late, Short } from './outcome.tsx';
 import { type PageAt, payingSignatureOf, type Step } from './state.ts';
 import { Assets, ByPhone, Wallets } from './ways.tsx';
 
@@ -47,6 +48,8 @@ function StepView({ state, ...props }: PanelProps) {
       return <Closing {...props} state={state} />;
     case 'late':
       return <Late {...props} state={state} />;
+    case 'short':
+      return <Short {...props} state={state} />;
     case 'identity':
       return <IdentityView {...props} state={state} />;
     case 'underway':
@@ -173,8 +176,9 @@ const SeenView = (props: PanelProps<PageAt<'seen'>>) => (
 );
 
 function IdentityView(props: PanelProps<PageAt<'identity'>>) {
-  const { state, say, actions } = props;
+  const { facts, state, say, actions } = props;
   const { provider, deepLink } = state.identity;
+  const isAsking = state.isBusy && !state.isQuiet;
   return (
     <>
       <StepTitle {...props} />
@@ -185,10 +189,14 @@ function IdentityView(props: PanelProps<PageAt<'identity'>>) {
           {say('identityOpen', { provider })}
         </a>
       )}
-      <button type="button" class="plain-button" disabled={state.isBusy} onClick={() => actions?.finishIdentity()}>
+      {!facts.isPhone && /^https?:/.test(deepLink) && (
+        <Code text={deepLink} label={say('identityQr', { provider })} drawCode={props.drawCode} />
+      )}
+      <p class="quiet">{say('identityWaits')}</p>
+      <button type="button" class="plain-button" disabled={isAsking} onClick={() => actions?.finishIdentity()}>
         {say('identityDone')}
       </button>
-      <button type="button" class="link-button" disabled={state.isBusy} onClick={() => actions?.cancel()}>
+      <button type="button" class="link-button" disabled={isAsking} onClick={() => actions?.cancel()}>
         {say('back')}
       </button>
     </>

@@ -1,7 +1,7 @@
 import type { TextKey } from '../locales/en.ts';
 import type { WalletChoice } from '../parts/wallet-choice.ts';
 import type { FoundPayment, Identity, PageFacts, PagePayment, Problem } from './facts.ts';
-import type { PaymentStatus } from './wire.ts';
+import type { PaymentStatus, SeenMoney } from './wire.ts';
 
 /** A request that a wallet shows and has not answered. */
 export interface WalletRequest {
@@ -28,6 +28,8 @@ export interface Kept {
   wasIdentityAsked: boolean;
   /** The payments begun elsewhere that the buyer does not go on with. */
   declinedIds: string[];
+  /** Transactions that paid too little, in whose place the buyer pays the whole price all the same. */
+  dismissed: string[];
 }
 
 interface Watched {
@@ -118,6 +120,14 @@ export interface Closing extends Watched, BesideRequest {
   problem: Problem | null;
 }
 
+/** Less than the price arrived. Nothing else is paid before the seller was asked. */
+export interface Short extends Watched, BesideRequest {
+  step: 'short';
+  status: PaymentStatus;
+  money: SeenMoney[];
+  copied: Choosing['copied'];
+}
+
 export interface Late extends Watched, BesideRequest {
   step: 'late';
 }
@@ -127,8 +137,10 @@ export interface Identifying extends BesideRequest {
   identity: Identity;
   problem: Problem | null;
   isBusy: boolean;
-  /** Whether the page has asked by itself, when the buyer came back. */
-  wasAsked: boolean;
+  /** The page asks by itself: where the buyer is not there yet, it says nothing. */
+  isQuiet: boolean;
+  /** When the service was asked last, in epoch ms. */
+  askedAt: number;
 }
 
 /** One was begun elsewhere, and the buyer says whether it is theirs to go on with. */
@@ -149,6 +161,7 @@ export type StepState =
   | Expired
   | Closing
   | Late
+  | Short
   | Identifying
   | Underway;
 export type Step = StepState['step'];
@@ -175,6 +188,7 @@ export const firstKept = (facts: PageFacts): Kept => ({
   hasSeenPending: false,
   wasIdentityAsked: false,
   declinedIds: [],
+  dismissed: [],
 });
 
 /** The page as the server renders it and the browser takes it over. */

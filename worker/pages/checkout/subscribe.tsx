@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { DAY, iso } from '#core/time.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { ownWalletParts, sendPage } from '../document.tsx';
 import { sayIn } from '../parts/text.ts';
@@ -9,9 +10,10 @@ import { termsOf } from '../subscribing/view.tsx';
 import { About, Brand, Price, type ShownListing } from './listing.tsx';
 
 /** `/p/{slug}` of what renews itself: who sells what for how much, whole before any script has run; then the panel that subscribes. */
-export async function sendSubscribe(shown: ShownListing, begunId: string | null): Promise<Response> {
+export async function sendSubscribe(shown: ShownListing, { now, begunId }: { now: number; begunId: string | null }): Promise<Response> {
   const { page, sale } = shown;
   const { slug, price, productName, obstacle, paymentSessionId, handoffToken, network, ownWallet, pageUrl, isPhone } = shown.facts;
+  const periodDays = sale.product.accessPeriodDays ?? 0;
   const facts: SubscribeFacts = {
     page: 'subscribe',
     slug,
@@ -27,7 +29,8 @@ export async function sendSubscribe(shown: ShownListing, begunId: string | null)
     isPhone,
     locale: page.locale,
     text: await wordsOf(page),
-    periodDays: sale.product.accessPeriodDays ?? 0,
+    periodDays,
+    nextChargeAt: iso(now + periodDays * DAY),
   };
   const priceText = sayIn(facts.text)('mEvery', termsOf(facts));
   return sendListing(shown, { facts, scripts: [PAGE_ASSETS.subscribing], priceText }, <Panel facts={facts} page={page} />);

@@ -24,6 +24,12 @@ export interface Connected {
   price_quote?: { rate: string; expires_at: string };
 }
 
+export interface SeenMoney {
+  amount: Amount;
+  tx_signature: string;
+  reason: 'late' | 'underpaid' | 'second_payment' | 'identity_missing';
+}
+
 export interface PaymentStatus {
   payment_id: string;
   slug: string;
@@ -35,6 +41,8 @@ export interface PaymentStatus {
   memo: string;
   price_quote?: { rate: string; expires_at: string };
   overpaid?: Amount;
+  /** Money that arrived and does not pay this payment. */
+  seen?: SeenMoney[];
   tx_signature?: string;
   receipt_id?: string;
   /** Until when the buyer has access by now; absent where it has no end. */

@@ -1,5 +1,5 @@
 import type { TextKey } from '../locales/en.ts';
-import { formatMoney } from '../parts/text.ts';
+import { compareAmounts, formatMoney, sumOf, without } from '../parts/text.ts';
 import type { PageFacts } from './facts.ts';
 import { type PageAt, type PageState, payingSignatureOf, type Step } from './state.ts';
 
@@ -28,6 +28,16 @@ const WORDS: { [S in Step]: (state: PageAt<S>, facts: PageFacts) => StepWords } 
       : { title: 'failed', help: code === 'underpaid' ? 'failedShort' : 'failedChain' },
   expired: (state) => ({ title: 'expired', help: payingSignatureOf(state) ? 'expiredSent' : 'expiredHelp' }),
   closing: ({ payment }) => ({ title: 'closing', help: payment.quote ? 'closingQuote' : 'closingHelp' }),
+  short: ({ money, status }, { locale }) => {
+    const arrived = sumOf(money.map(({ amount }) => amount));
+    const isLess = compareAmounts(arrived, status.price) < 0;
+    const values = {
+      arrived: formatMoney(locale, arrived),
+      price: formatMoney(locale, status.price),
+      missing: isLess ? formatMoney(locale, without(status.price, arrived)) : '',
+    };
+    return { title: 'short', help: isLess ? 'shortHelp' : 'shortParts', values };
+  },
   late: () => ({ title: 'late', help: 'lateHelp' }),
   identity: ({ identity }) => ({ title: 'identity', help: 'identityHelp', values: { provider: identity.provider } }),
   underway: ({ found }, { locale }) => ({

@@ -7,11 +7,11 @@ export const Title = ({ children }: { children?: unknown }) => (
   </h2>
 );
 
-export const Mark = ({ kind }: { kind: 'done' | 'failed' | 'time' | 'nothing' }) => (
+export const Mark = ({ kind }: { kind: 'done' | 'failed' | 'time' | 'nothing' | 'warn' }) => (
   <svg class={`mark mark-${kind}`} viewBox="0 0 48 48" width="48" height="48" aria-hidden="true">
     <circle cx="24" cy="24" r="22" />
     {kind === 'done' && <path d="M14 25l7 7 13-15" />}
-    {kind === 'failed' && <path d="M24 13v14M24 33.5v.5" />}
+    {(kind === 'failed' || kind === 'warn') && <path d="M24 13v14M24 33.5v.5" />}
     {kind === 'nothing' && <path d="M15 24h18" />}
     {kind === 'time' && <path d="M24 13v12l8 5" />}
   </svg>

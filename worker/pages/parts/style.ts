@@ -32,8 +32,8 @@ h1:focus,h2:focus,h3:focus{outline:none}
 .centred{text-align:center}
 .page{max-width:66rem;margin:0 auto;padding:1.5rem 1.25rem 2.5rem;display:grid;gap:1.75rem}
 .brand{display:flex;align-items:center;gap:.75rem}
-.brand .logo{flex:none;width:2.75rem;height:2.75rem;border-radius:.75rem;object-fit:contain;background:var(--card);border:1px solid var(--line)}
-.brand .letter{flex:none;width:2.75rem;height:2.75rem;border-radius:.75rem;background:var(--accent-soft);color:var(--accent-text);display:grid;place-items:center;font-weight:650;font-size:1.125rem}
+.brand .logo{grid-area:1/1;width:2.75rem;height:2.75rem;border-radius:.75rem;object-fit:contain;background:var(--card);border:1px solid var(--line)}
+.brand .letter{flex:none;width:2.75rem;height:2.75rem;border-radius:.75rem;background:var(--accent-soft);color:var(--accent-text);display:grid;grid-template-areas:"one";place-items:center;font-weight:650;font-size:1.125rem}
 .brand strong{display:block;font-weight:600;line-height:1.3}
 .brand small{color:var(--soft);font-size:.875rem}
 .hero{width:100%;height:auto;aspect-ratio:16/7;object-fit:cover;border-radius:1rem;background:var(--line)}
@@ -59,7 +59,7 @@ h1:focus,h2:focus,h3:focus{outline:none}
 .description details:not([open]) .when-open,.description details[open] .when-closed{display:none}
 .description details:not([open])+.foldable{max-height:9.3rem;overflow:hidden;-webkit-mask:linear-gradient(#000 60%,transparent);mask:linear-gradient(#000 60%,transparent)}
 .about p{max-width:34rem}
-.page:has(.step-confirmed) .teaching{display:none}
+.page:has(.step-confirmed,.step-done) .teaching{display:none}
 .teaching{display:grid;gap:1rem}
 .about h2,.about h3{font-size:.9375rem;font-weight:600;margin-bottom:.5rem}
 .steps{display:grid;gap:.375rem;padding-left:1.25rem;color:var(--soft);font-size:.9375rem}
@@ -144,6 +144,7 @@ button:disabled{cursor:default}
 .legs strong{font-size:1rem}
 details summary{cursor:pointer;color:var(--accent-text);font-size:.9375rem;font-weight:500;padding:.25rem 0}
 details[open]>*+*{margin-top:.75rem}
+.copy-receipt{width:100%;display:grid}
 .copies{display:grid;gap:.625rem}
 .copies dt{font-size:.8125rem;color:var(--soft)}
 .copies dd{display:flex;gap:.75rem;align-items:center;justify-content:space-between}
@@ -158,9 +159,10 @@ details[open]>*+*{margin-top:.75rem}
 .mark circle{stroke:none}
 .mark-done{stroke:var(--good)}.mark-done circle{fill:var(--good-soft)}
 .mark-failed{stroke:var(--bad)}.mark-failed circle{fill:var(--bad-soft)}
+.mark-warn{stroke:var(--test)}.mark-warn circle{fill:var(--test-soft)}
 .mark-time,.mark-nothing{stroke:var(--soft)}.mark-time circle,.mark-nothing circle{fill:var(--page)}
-.step-confirmed,.step-failed,.step-expired,.step-late,.step-closing,.step-seen,.step-sending,.step-waiting,.step-connecting{padding-block:2rem;text-align:center;justify-items:center}
-.step-confirmed>*,.step-failed>*,.step-expired>*,.step-late>*{max-width:100%}
+.step-confirmed,.step-done,.step-already,.step-cancelled,.step-failed,.step-expired,.step-late,.step-short,.step-closing,.step-seen,.step-sending,.step-waiting,.step-connecting{padding-block:2rem;text-align:center;justify-items:center}
+.step-confirmed>*,.step-done>*,.step-failed>*,.step-expired>*,.step-late>*,.step-short>*{max-width:100%}
 .step-confirmed h2{font-size:1.75rem}
 .spinner{width:2.5rem;height:2.5rem;border-radius:50%;border:3px solid var(--line);border-top-color:var(--accent-edge);animation:turn .9s linear infinite}
 @keyframes turn{to{transform:rotate(1turn)}}

@@ -32,13 +32,38 @@ export const formatDollars = (locale: string, { amount }: Amount): string =>
 
 const decimalsOf = (amount: string): number => amount.split('.')[1]?.length ?? 0;
 
-/** What is left of an amount without a part of it: exact, digits as BigInt. */
-export function without(whole: Amount, part: Amount): Amount {
-  const decimals = Math.max(decimalsOf(whole.amount), decimalsOf(part.amount));
-  const unitsOf = ({ amount }: Amount) => BigInt(amount.replace('.', '') + '0'.repeat(decimals - decimalsOf(amount)));
-  const digits = String(unitsOf(whole) - unitsOf(part)).padStart(decimals + 1, '0');
+/** Amounts of one asset as whole numbers of the same unit: exact, digits as BigInt. */
+function toUnits(amounts: Amount[]): { units: bigint[]; decimals: number } {
+  const decimals = Math.max(0, ...amounts.map(({ amount }) => decimalsOf(amount)));
+  return { units: amounts.map(({ amount }) => BigInt(amount.replace('.', '') + '0'.repeat(decimals - decimalsOf(amount)))), decimals };
+}
+
+function toAmount(asset: string, units: bigint, decimals: number): Amount {
+  const digits = String(units).padStart(decimals + 1, '0');
   const point = digits.length - decimals;
-  return { asset: whole.asset, amount: decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}` };
+  return { asset, amount: decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}` };
+}
+
+/** What is left of an amount without a part of it. */
+export function without(whole: Amount, part: Amount): Amount {
+  const { units, decimals } = toUnits([whole, part]);
+  return toAmount(whole.asset, units[0]! - units[1]!, decimals);
+}
+
+/** Sum of at least one amount of one asset. */
+export function sumOf(amounts: Amount[]): Amount {
+  const { units, decimals } = toUnits(amounts);
+  return toAmount(
+    amounts[0]!.asset,
+    units.reduce((sum, one) => sum + one, 0n),
+    decimals,
+  );
+}
+
+/** Negative where the first is less. */
+export function compareAmounts(one: Amount, other: Amount): number {
+  const [left, right] = toUnits([one, other]).units;
+  return left! < right! ? -1 : left! > right! ? 1 : 0;
 }
 
 /** `250` basis points as `2.5%`. */

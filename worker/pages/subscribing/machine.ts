@@ -68,8 +68,13 @@ export function nextSubscribing(facts: SubscribingFacts, state: SubscribingState
       const sending = enter(state, { step: 'sending', consent: state.consent }, { txSignature });
       return turnTo(sending, { kind: 'send', paymentId: state.paymentId, transaction, txSignature });
     }
+    case 'identityDue':
+      return state.step === 'identity' ? turnTo(state, { kind: 'prepare', account: state.account, paymentId: null }) : turnTo(state);
     case 'identityWanted':
     case 'prepared':
+      if (state.step === 'identity')
+        return news.kind === 'prepared' ? follow(facts, enter(state, { step: 'preparing' }), news.progress) : turnTo(state);
+      return state.step === 'preparing' ? explain(facts, state, news) : turnTo(state);
     case 'cancelPrepared':
       return state.step === 'preparing' ? explain(facts, state, news) : turnTo(state);
     case 'refused': {

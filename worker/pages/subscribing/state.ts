@@ -82,6 +82,8 @@ export type SubscribingNews =
   | { kind: 'backPressed' }
   | { kind: 'startAgainPressed' }
   | { kind: 'identityFinished' }
+  /** The page asks by itself whether the buyer has shown who they are. */
+  | { kind: 'identityDue' }
   | { kind: 'phonePressed' }
   /** Another tab asks a wallet for the same. */
   | { kind: 'turnRefused'; attempt: number }

@@ -28,9 +28,10 @@ export interface SubscribingProps<State extends SubscribingState = SubscribingSt
 }
 
 /** The price and the period, as every sentence of the page has them. */
-export const termsOf = ({ locale, price, periodDays }: SubscribingFacts): Record<string, string> => ({
-  price: formatMoney(locale, price),
-  period: formatPeriod(locale, periodDays, 'day'),
+export const termsOf = (facts: SubscribingFacts): Record<string, string> => ({
+  price: formatMoney(facts.locale, facts.price),
+  period: formatPeriod(facts.locale, facts.periodDays, 'day'),
+  next: facts.page === 'subscribe' ? formatDay(facts.locale, facts.nextChargeAt) : '',
 });
 
 const STATUS_WORDS: Record<AuthorizationStatus, SubscribingKey> = {
@@ -138,14 +139,15 @@ function StepView({ state, ...props }: SubscribingProps) {
 
 export const ProblemNote = ({ problem, say }: { problem: Problem | null; say: SayAny }) =>
   problem ? (
-    <div class="problem">
-      <strong>{say('problem')}</strong>
+    <div class={problem.key === 'identityNotYet' ? 'problem unclear' : 'problem'}>
+      <strong>{say(problem.key === 'identityNotYet' ? 'identity' : 'problem')}</strong>
       <p>{say(problem.key, problem.values)}</p>
     </div>
   ) : null;
 
 function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<StateAt<'choosing'>>) {
   const isManage = facts.page === 'manage';
+  const usable = state.wallets?.filter(({ isUsable }) => isUsable).length ?? 0;
   if (facts.page === 'subscribe' && facts.obstacle !== null)
     return (
       <div class="notice">
@@ -156,7 +158,7 @@ function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<State
   return (
     <>
       <Title>{say(isManage ? 'mCancel' : 'sChoose')}</Title>
-      <p>{isManage ? say('mCancelHelp') : say('sTerms', termsOf(facts))}</p>
+      <p>{say(isManage ? 'mCancelHelp' : 'sTerms', termsOf(facts))}</p>
       <ProblemNote problem={state.problem} say={say} />
       <section class="way" aria-label={say('onThisDevice')}>
         {state.wallets === null && <p class="quiet needs-script">{say('lookingForWallets')}</p>}
@@ -172,12 +174,13 @@ function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<State
               <li key={wallet.name}>
                 <button
                   type="button"
-                  class={`wallet${wallet.isOwn ? ' wallet-own' : ''}`}
+                  class={`wallet${wallet.isOwn ? ' wallet-own' : ''}${usable === 1 && wallet.isUsable && !isManage ? ' wallet-only' : ''}`}
                   aria-disabled={wallet.isUsable ? undefined : 'true'}
                   onClick={() => actions?.choose(wallet.name)}
                 >
                   {wallet.icon && <img src={wallet.icon} alt="" width="28" height="28" />}
                   <span class="wallet-name">{say(isManage ? 'mWith' : 'sWith', { wallet: wallet.name })}</span>
+                  {wallet.isUsable && !isManage && <span class="go">{say('sPricePer', termsOf(facts))}</span>}
                   {!wallet.isUsable && <span class="tag">{say('wrongNetworkTag', { network: say(facts.network) })}</span>}
                 </button>
                 {wallet.isOwn && <p class="own-note">{say(isTest(facts) ? 'testWallet' : 'demoWallet')}</p>}
@@ -231,6 +234,8 @@ const WORDS: Record<ConsentKind, { title: AnyKey; help: AnyKey }> = {
   cancel: { title: 'mExplain', help: 'mExplainHelp' },
 };
 
+const MONTH_DAYS = 30;
+
 /** What the wallet is about to show, in words, before it opens. */
 function Explained({ facts, state, say, actions }: SubscribingProps<StateAt<'explaining'>>) {
   const { consent, effectiveAt, walletName } = state;
@@ -239,7 +244,7 @@ function Explained({ facts, state, say, actions }: SubscribingProps<StateAt<'exp
   return (
     <>
       {consent.steps > 1 && <p class="quiet">{say('sStepOf', { step: String(consent.step), steps: String(consent.steps) })}</p>}
-      <Title>{say(title)}</Title>
+      <Title>{say(consent.kind === 'approve' && facts.periodDays === MONTH_DAYS ? 'sApproveMonthly' : title, termsOf(facts))}</Title>
       <p>{say(help, { ...termsOf(facts), time })}</p>
       <button type="button" class="button" onClick={() => actions?.goOn()}>
         {say('sContinue', { wallet: walletName })}
@@ -261,6 +266,7 @@ function Identity({ state, say, actions }: SubscribingProps<StateAt<'identity'>>
       <a class="button" href={deepLink} target="_blank" rel="noopener noreferrer">
         {say('identityOpen', { provider })}
       </a>
+      <p class="quiet">{say('identityWaits')}</p>
       <button type="button" class="plain-button" onClick={() => actions?.finishIdentity()}>
         {say('identityDone')}
       </button>
@@ -288,13 +294,17 @@ function Cancelled({ facts, state: { effectiveAt }, say }: SubscribingProps<Stat
 
 function Done({ state, ...props }: SubscribingProps<StateAt<'done'>>) {
   const { facts, say } = props;
-  const { receiptId, redirectUrl, authorizationId } = state;
+  const { receiptId, redirectUrl, authorizationId, accessUntil, nextChargeAt } = state;
   const isOfLink = facts.page === 'subscribe' && (facts.paymentSessionId !== null || facts.handoffToken !== null);
   return (
     <>
       <Mark kind="done" />
       <Title>{say('sDone')}</Title>
       <p>{say('sDoneHelp', termsOf(facts))}</p>
+      <ul class="gets">
+        {accessUntil !== null && <li>{say('accessUntil', { date: formatDay(facts.locale, accessUntil) })}</li>}
+        {nextChargeAt !== null && <li>{say('sNextCharge', { ...termsOf(facts), next: formatDay(facts.locale, nextChargeAt) })}</li>}
+      </ul>
       {redirectUrl !== null && (
         <a class="button" href={redirectUrl}>
           {say('continueTo', { host: new URL(redirectUrl).host })}

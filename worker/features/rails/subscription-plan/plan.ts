@@ -95,6 +95,13 @@ export async function lookAtPlan(ctx: Shard, sale: Prospect): Promise<PlanStatus
   return 'unknown';
 }
 
+/** True where the plan that the product is sold by as it is now was published, by our own record: no node is asked. */
+export async function hasPublishedPlan(ctx: Shard, sale: Prospect): Promise<boolean> {
+  const { product } = sale;
+  const planned = product === null ? null : await planOf(ctx, { ...sale, product });
+  return planned?.known.some(({ planAddress }) => planAddress === planned.draft.address) ?? false;
+}
+
 function viewOf({ draft, known }: Planned, plan: SubscriptionPlan | null): PlanView {
   const isNoted = known.some(({ planAddress }) => planAddress === draft.address);
   if (isNoted && plan !== null && mattering(plan, draft).length === 0)

@@ -7,7 +7,7 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import type { Dictionary } from '../../locales/en.ts';
-import { formatMoney, type Say, sayIn } from '../../parts/text.ts';
+import { formatMoney, formatPeriod, type Say, sayIn } from '../../parts/text.ts';
 import type { WalletTerms } from '../../parts/wallet-choice.ts';
 import { fromBase64, toBase58 } from '../bytes.ts';
 import { OWN_WALLET_NAMES } from '../wallets.ts';
@@ -19,6 +19,7 @@ import { newRejection, openWalletDialog } from './wallet-dialog.ts';
 type Facts = WalletTerms & { text: Dictionary };
 
 const SIGNATURE_BYTES = 64;
+const HOURS_A_DAY = 24n;
 const ICON =
   'data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAyOCAyOCI+PHJlY3Qgd2lkdGg9IjI4IiBoZWlnaHQ9IjI4IiByeD0iOCIgZmlsbD0iI2I0NTMwOSIvPjx0ZXh0IHg9IjE0IiB5PSIyMCIgZm9udC1mYW1pbHk9InNhbnMtc2VyaWYiIGZvbnQtc2l6ZT0iMTYiIGZvbnQtd2VpZ2h0PSI3MDAiIGZpbGw9IiNmZmYiIHRleHQtYW5jaG9yPSJtaWRkbGUiPkQ8L3RleHQ+PC9zdmc+';
 
@@ -59,8 +60,9 @@ async function listTransfers(say: Say, rpcUrl: string, transaction: Uint8Array):
   const rows = readTransfers(transaction).map(async (transfer) => {
     const amount = decimalOf(transfer.units, transfer.decimals);
     const asset = transfer.mint === null ? 'SOL' : transfer.mint === USDC_MINT ? 'USDC' : transfer.mint;
+    const period = transfer.periodHours === null ? '' : ` / ${formatPeriod(locale, Number(transfer.periodHours / HOURS_A_DAY), 'day')}`;
     return [
-      [say('amount'), formatMoney(locale, { asset, amount })],
+      [say('amount'), formatMoney(locale, { asset, amount }) + period],
       [say('address'), await payeeOf(rpcUrl, transfer)],
     ] as const;
   });

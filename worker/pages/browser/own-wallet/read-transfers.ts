@@ -10,11 +10,18 @@ export interface TransferAsked {
   destination: string;
   /** Whose token account that is, where the transaction says so because it opens it. */
   owner: string | null;
+  /** Of a subscription: so many hours later as much again may be charged. Null where it moves once. */
+  periodHours: bigint | null;
 }
 
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const ATA_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+const SUBSCRIPTIONS_PROGRAM = 'De1egAFMkMWZSN5rYXRj9CAdheBamobVNubTsi9avR44';
+/** `subscribe`, with where its mint, amount and period begin. */
+const SUBSCRIBE = { discriminator: 11, mint: 10, amount: 42, period: 50, end: 58 };
+/** Plans are in USDC, whose decimals the instruction does not name. */
+const PLAN_DECIMALS = 6;
 const LAMPORT_DECIMALS = 9;
 const [SIGNATURE_BYTES, KEY_BYTES, HEADER_BYTES] = [64, 32, 3];
 /** `TransferChecked` of the token program, `Transfer` of the system program. */
@@ -78,15 +85,23 @@ function readSteps(transaction: Uint8Array): Step[] {
   });
 }
 
-const unitsAt = (data: Uint8Array, offset: number): bigint =>
+const u64At = (data: Uint8Array, offset: number): bigint =>
   new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(offset, true);
 
-function readTransfer({ program, accounts, data }: Step): Omit<TransferAsked, 'owner'> | null {
+function readSubscription({ program, accounts, data }: Step): TransferAsked | null {
+  const [, owner] = accounts;
+  if (program !== SUBSCRIPTIONS_PROGRAM || data[0] !== SUBSCRIBE.discriminator || data.length < SUBSCRIBE.end || !owner) return null;
+  const mint = toBase58(data.slice(SUBSCRIBE.mint, SUBSCRIBE.amount));
+  const units = u64At(data, SUBSCRIBE.amount);
+  return { mint, decimals: PLAN_DECIMALS, units, destination: owner, owner, periodHours: u64At(data, SUBSCRIBE.period) };
+}
+
+function readTransfer({ program, accounts, data }: Step): Omit<TransferAsked, 'owner' | 'periodHours'> | null {
   const [source, second, third] = accounts;
   if (program === TOKEN_PROGRAM && data[0] === TOKEN_TRANSFER && data.length >= 10 && second && third)
-    return { mint: second, decimals: data[9]!, units: unitsAt(data, 1), destination: third };
+    return { mint: second, decimals: data[9]!, units: u64At(data, 1), destination: third };
   if (program === SYSTEM_PROGRAM && data[0] === LAMPORT_TRANSFER && data.length >= 12 && source && second)
-    return { mint: null, decimals: LAMPORT_DECIMALS, units: unitsAt(data, 4), destination: second };
+    return { mint: null, decimals: LAMPORT_DECIMALS, units: u64At(data, 4), destination: second };
   return null;
 }
 
@@ -95,8 +110,10 @@ export function readTransfers(transaction: Uint8Array): TransferAsked[] {
   const steps = readSteps(transaction);
   const opened = new Map(steps.filter(({ program }) => program === ATA_PROGRAM).map(({ accounts }) => [accounts[1], accounts[2]]));
   return steps.flatMap((step) => {
+    const subscription = readSubscription(step);
+    if (subscription) return [subscription];
     const transfer = readTransfer(step);
-    return transfer ? [{ ...transfer, owner: opened.get(transfer.destination) ?? null }] : [];
+    return transfer ? [{ ...transfer, owner: opened.get(transfer.destination) ?? null, periodHours: null }] : [];
   });
 }
 

@@ -13,6 +13,7 @@ export const newActions = (report: Report): Actions => ({
   cancel: () => report({ kind: 'cancelPressed' }),
   startAgain: () => report({ kind: 'startAgainPressed' }),
   startAnew: () => report({ kind: 'startAnewPressed' }),
+  dismissShort: () => report({ kind: 'shortDismissed' }),
   stay: () => report({ kind: 'stayPressed' }),
   chooseAsset: (asset) => report({ kind: 'assetChosen', asset }),
   finishIdentity: () => report({ kind: 'identityFinished' }),

@@ -1,4 +1,6 @@
 import { createRoot } from 'hono/jsx/dom/client';
+import { startServiceTime } from '../../browser/call-api.ts';
+import { hideBrokenPictures } from '../../browser/hide-broken-pictures.ts';
 import { TO_PAY } from '../../browser/sign-with-wallet.ts';
 import { listWallets, onWalletsChange } from '../../browser/wallets.ts';
 import { drawQrCode } from '../../parts/qr.ts';
@@ -81,6 +83,7 @@ function listenToBrowser(report: Report, facts: PageFacts, stored: StoredPayment
 }
 
 function start(facts: PageFacts, panel: HTMLElement): void {
+  startServiceTime(facts.now);
   const page = holdCheckout(facts);
   const stored = new StoredPayment(facts);
   const wallet = new WalletEffects(facts, page, stored);
@@ -103,14 +106,7 @@ function start(facts: PageFacts, panel: HTMLElement): void {
   page.report({ kind: 'pageOpened', stored: known, isOver, identity, addressedId: addressedPayment() });
 }
 
-/** A merchant's image that does not load leaves no broken frame. */
-for (const image of document.querySelectorAll<HTMLImageElement>('.logo, .hero')) {
-  const hide = () => {
-    image.hidden = true;
-  };
-  if (image.complete && image.naturalWidth === 0) hide();
-  image.addEventListener('error', hide);
-}
+hideBrokenPictures();
 
 /** The payment that the address names stays named in every language. */
 for (const link of document.querySelectorAll<HTMLAnchorElement>('a[hreflang]')) link.hash = location.hash;

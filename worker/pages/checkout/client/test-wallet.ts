@@ -9,7 +9,7 @@ import { keptIn, readFacts, registerOwnWallet } from '../../browser/own-wallet/o
 import { newRejection, openWalletDialog, type WalletDialog } from '../../browser/own-wallet/wallet-dialog.ts';
 import { OWN_WALLET_NAMES } from '../../browser/wallets.ts';
 import type { Dictionary } from '../../locales/en.ts';
-import { type Say, sayIn } from '../../parts/text.ts';
+import { type Amount, formatMoney, formatPeriod, type Say, sayIn } from '../../parts/text.ts';
 import type { WalletTerms } from '../../parts/wallet-choice.ts';
 import { payAtPage } from './api.ts';
 
@@ -31,11 +31,18 @@ interface TestFacts extends WalletTerms {
   text: Dictionary;
   /** `manage`: nothing is paid there, so nothing can be paid short. */
   page?: 'subscribe' | 'manage';
+  price?: Amount;
+  periodDays?: number;
+  locale: string;
 }
 
-const dialogIn = (say: Say, page: TestFacts['page']): WalletDialog<Deed> => ({
+const dialogIn = (say: Say, { page, price, periodDays, locale }: TestFacts): WalletDialog<Deed> => ({
   title: OWN_WALLET_NAMES.test,
   ask: say('twAsk'),
+  rows:
+    page === 'subscribe' && price
+      ? [[say('amount'), `${formatMoney(locale, price)} / ${formatPeriod(locale, periodDays ?? 0, 'day')}`]]
+      : [],
   buttons: [
     ['paid', say('twApprove')],
     ...(page === 'manage' ? [] : ([['underpaid', say('twTooLittle')]] as const)),
@@ -48,7 +55,7 @@ const dialogIn = (say: Say, page: TestFacts['page']): WalletDialog<Deed> => ({
 /** What the wallet signed and sent; it declines with what wallets throw. Where the service does not answer, its window stays open. */
 const askBuyer = (facts: TestFacts, walletId: string, transaction: Uint8Array): Promise<{ signature: Uint8Array }> =>
   new Promise((resolve, reject) => {
-    openWalletDialog(dialogIn(sayIn(facts.text), facts.page), async (deed) => {
+    openWalletDialog(dialogIn(sayIn(facts.text), facts), async (deed) => {
       if (deed === 'decline') reject(newRejection());
       if (deed === 'decline' || deed === 'leave') return null;
       const answer = await payAtPage(facts.slug, walletId, { transaction: toBase64(transaction), outcome: deed });

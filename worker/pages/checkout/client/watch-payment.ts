@@ -15,6 +15,7 @@ interface Target {
   paymentId: string;
   txSignature: string | null;
   entrySession?: string;
+  shortBy?: string[];
 }
 
 /** The service gave no answer, or one that says when to ask again. */
@@ -27,6 +28,8 @@ function readRefusal(paymentId: string, txSignature: string, { meta }: Failure):
   if (meta.recovered_payment_id) return { kind: 'paymentRecovered', paymentId, recoveredId: meta.recovered_payment_id };
   return meta.reason === 'late' ? { kind: 'paymentLate', paymentId, txSignature } : null;
 }
+
+const isSeen = ({ seen = [] }: PaymentStatus, txSignature: string): boolean => seen.some((one) => one.tx_signature === txSignature);
 
 export class WatchPayment {
   /** The signature that is confirmed, and how often. */
@@ -54,12 +57,28 @@ export class WatchPayment {
       }
       const told = readRefusal(paymentId, txSignature, answer);
       if (told) return told;
-      if (answer.code === 'payment_mismatch') return { kind: 'signatureMismatched', paymentId, txSignature };
+      if (answer.code === 'payment_mismatch') return this.#explainMismatch(paymentId, txSignature);
       if (answer.status === 0 || answer.status === 429) return { retryAfterMs: answer.retryAfterMs };
     }
     const answer = await readStatus(paymentId);
-    if (answer.ok) return this.#complete(target, answer.value);
+    if (answer.ok) return (await this.#readDecision(target, answer.value)) ?? this.#complete(target, answer.value);
     return answer.status === 404 ? { kind: 'paymentGone', paymentId } : { retryAfterMs: answer.retryAfterMs };
+  }
+
+  /** A transaction that does not pay may be money that came short: then its status says so. */
+  async #explainMismatch(paymentId: string, txSignature: string): Promise<PageNews> {
+    const answer = await readStatus(paymentId);
+    return answer.ok && isSeen(answer.value, txSignature)
+      ? { kind: 'paymentRead', paymentId, status: answer.value, redirectUrl: null }
+      : { kind: 'signatureMismatched', paymentId, txSignature };
+  }
+
+  /** What the seller made of money that came short; null: nothing yet. */
+  async #readDecision({ paymentId, shortBy = [] }: Target, status: PaymentStatus): Promise<PageNews | null> {
+    const decided = shortBy.find((txSignature) => !isSeen(status, txSignature));
+    if (decided === undefined) return null;
+    const answer = await confirmPayment(paymentId, decided);
+    return answer.ok ? null : readRefusal(paymentId, decided, answer);
   }
 
   /** How long the buyer has access now, only the status of the payment says. */

@@ -103,7 +103,7 @@ export function sendSigned(facts: PageFacts, state: PageState, event: Of<'wallet
   return turnTo(sending, store, { kind: 'sendTransaction', paymentId: payment.paymentId, transaction, txSignature });
 }
 
-const isOver = ({ step }: PageState): boolean => step === 'failed' || step === 'expired' || step === 'late';
+const isOver = ({ step }: PageState): boolean => step === 'failed' || step === 'expired' || step === 'late' || step === 'short';
 
 /** A wallet that sends by itself: its money has moved, whatever the page is about by now. */
 export function seeSent(facts: PageFacts, state: PageState, { attempt, txSignature, at }: Of<'walletSent'>): Turn {

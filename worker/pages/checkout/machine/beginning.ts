@@ -3,6 +3,7 @@
  * @module
  */
 
+import { isPassing } from '../../parts/answer.ts';
 import { type PageFacts, type PagePayment, toPagePayment } from '../facts.ts';
 import { problemOfFailure } from '../problems.ts';
 import { firstKept, firstState, isReplaceable, type PageState, paymentOf, requestOf } from '../state.ts';
@@ -41,7 +42,7 @@ export function openPage(facts: PageFacts, state: PageState, event: Of<'pageOpen
     return turnTo(followPayment(facts, state, { payment: known, at, isOnItsWay }));
   }
   if (identity && isPayable) {
-    const step = { step: 'identity', identity, problem: null, isBusy: false, wasAsked: false, openRequest: null } as const;
+    const step = { step: 'identity', identity, problem: null, isBusy: false, isQuiet: false, askedAt: at, openRequest: null } as const;
     return turnTo(enter(state, step, { wasIdentityAsked: true }));
   }
   if (handoffToken && isPayable) return turnTo(waitForOpening(state), { kind: 'readHandoff', token: handoffToken });
@@ -115,14 +116,19 @@ export function openPhone(_facts: PageFacts, state: PageState): Turn {
 }
 
 export function finishIdentity(_facts: PageFacts, state: PageState): Turn {
-  if (state.step !== 'identity' || state.isBusy) return turnTo(state);
-  return turnTo({ ...state, isBusy: true, problem: null }, beginWithoutWallet(state));
+  if (state.step !== 'identity') return turnTo(state);
+  const asking = { ...state, isBusy: true, isQuiet: false, problem: null };
+  return state.isBusy ? turnTo(asking) : turnTo(asking, beginWithoutWallet(state));
 }
 
-/** Back from where they showed who they are: asked about once without a press. */
-export function returnBuyer(facts: PageFacts, state: PageState): Turn {
-  if (state.step !== 'identity' || state.isBusy || state.wasAsked) return turnTo(state);
-  return finishIdentity(facts, { ...state, wasAsked: true });
+/** The service is asked so often whether the buyer has shown who they are. */
+const IDENTITY_EVERY_MS = 10_000;
+
+/** Asks by itself, every few seconds and when the buyer comes back: they need not say that they have done it. */
+export function watchIdentity(_facts: PageFacts, state: PageState, { kind, at }: Of<'secondPassed' | 'buyerReturned'>): Turn {
+  if (state.step !== 'identity' || state.isBusy) return turnTo(state);
+  if (kind === 'secondPassed' && at - state.askedAt < IDENTITY_EVERY_MS) return turnTo(state);
+  return turnTo({ ...state, isBusy: true, isQuiet: true, askedAt: at }, beginWithoutWallet(state));
 }
 
 /** Where a wallet waits for the payment it is asked for its turn; otherwise the choice is shown with the payment. */
@@ -166,6 +172,9 @@ export function refuseBeginning(facts: PageFacts, state: PageState, { attempt, f
     const problem = problemOfFailure(facts, failure, state.payment.price.asset);
     return turnTo({ ...state, isBusy: false, problem }, { kind: 'lookNow' });
   }
+  // Asked by the page itself, it is asked again.
+  if (state.step === 'identity' && state.isQuiet && attempt === null && isPassing(failure))
+    return turnTo({ ...state, isBusy: false, isQuiet: false });
   const isWithoutWallet =
     (state.step === 'choosing' && state.busyWith === 'beginning payment') || (state.step === 'identity' && state.isBusy);
   const isWithWallet = state.step === 'connecting' && state.attempt === attempt;
@@ -173,21 +182,30 @@ export function refuseBeginning(facts: PageFacts, state: PageState, { attempt, f
 }
 
 /** Who the buyer is, they show elsewhere: one link, stored while they are away. */
-export function askIdentity(facts: PageFacts, state: PageState, { identity, isNew }: Of<'identityWanted'>): Turn {
+export function askIdentity(facts: PageFacts, state: PageState, { identity, isNew, at }: Of<'identityWanted'>): Turn {
   if (paymentOf(state)) return turnTo(endWait(facts, state));
+  if (!isNew && state.step === 'identity' && state.isQuiet) return turnTo({ ...state, isBusy: false, isQuiet: false });
   const key = !isNew ? 'identityNotYet' : state.wasIdentityAsked ? 'identityRenewed' : null;
   const problem = key === null ? null : ({ key, values: { provider: identity.provider } } as const);
-  const wasAsked = !isNew && state.step === 'identity' && state.wasAsked;
-  const step = { step: 'identity', identity, problem, isBusy: false, wasAsked, openRequest: requestOf(state) } as const;
+  const asked = { isBusy: false, isQuiet: false, askedAt: at };
+  const step = { step: 'identity', identity, problem, ...asked, openRequest: requestOf(state) } as const;
   return turnTo(enter(state, step, { wasIdentityAsked: true }), ...(isNew ? [{ kind: 'storeIdentity', identity } as const] : []));
 }
 
 /** Only what has ended may be followed by another. A wallet that may still send keeps its request. */
 export function startAgain(facts: PageFacts, state: PageState): Turn {
-  if (state.step !== 'failed' && state.step !== 'expired' && state.step !== 'confirmed') return turnTo(state);
+  if (state.step !== 'failed' && state.step !== 'expired' && state.step !== 'confirmed' && state.step !== 'short') return turnTo(state);
   if (!facts.isPayable) return turnTo(state);
   const { wallets, attempt, declinedIds, openRequest } = state;
   const fresh = { ...firstState(facts), ...firstKept(facts), wallets, attempt: attempt + 1, declinedIds };
   const first = backToChoice(facts, fresh, { payment: null, openRequest: openRequest?.sends ? openRequest : null });
   return turnTo(first, { kind: 'forgetPayment', paymentId: state.payment.paymentId }, { kind: 'forgetIdentity' });
+}
+
+/** The buyer pays the whole price although less of it has arrived. */
+export function dismissShort(facts: PageFacts, state: PageState, { at }: Of<'shortDismissed'>): Turn {
+  if (state.step !== 'short') return turnTo(state);
+  const dismissed = [...state.dismissed, ...state.money.map((one) => one.tx_signature)];
+  if (state.status.status === 'FAILED') return startAgain(facts, state);
+  return turnTo(backToChoice(facts, followPayment(facts, { ...state, dismissed }, { payment: state.payment, at })));
 }

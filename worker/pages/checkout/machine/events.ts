@@ -18,6 +18,8 @@ type Deed =
   /** Of a payment whose time is over: the buyer says that they have not paid it. */
   | { kind: 'startAnewPressed' }
   | { kind: 'stayPressed' }
+  /** Of money that came short: the whole price is paid all the same. */
+  | { kind: 'shortDismissed' }
   | { kind: 'assetChosen'; asset: string }
   | { kind: 'signatureEntered'; txSignature: string; isWellFormed: boolean }
   | { kind: 'identityFinished' }

@@ -31,8 +31,8 @@ export const turnTo = (state: PageState, ...effects: PageEffect[]): Turn => ({ s
 
 /** The page in another step: it keeps what outlives every step, and nothing else of the step it leaves. */
 export function enter(state: PageState, step: StepState, changed: Partial<Kept> = {}): PageState {
-  const { wallets, asset, customer, isPhoneOpen, isTwice, attempt, hasSeenPending, wasIdentityAsked, declinedIds } = state;
-  const kept = { wallets, asset, customer, isPhoneOpen, isTwice, attempt, hasSeenPending, wasIdentityAsked, declinedIds };
+  const { wallets, asset, customer, isPhoneOpen, isTwice, attempt, hasSeenPending, wasIdentityAsked, declinedIds, dismissed } = state;
+  const kept = { wallets, asset, customer, isPhoneOpen, isTwice, attempt, hasSeenPending, wasIdentityAsked, declinedIds, dismissed };
   return { ...kept, ...changed, ...step };
 }
 

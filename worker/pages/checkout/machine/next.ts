@@ -27,6 +27,7 @@ import {
   chooseAsset,
   continueFound,
   declineFound,
+  dismissShort,
   finishIdentity,
   greetBuyer,
   openChoice,
@@ -34,13 +35,13 @@ import {
   openPhone,
   refuseBeginning,
   refuseHandoff,
-  returnBuyer,
   startAgain,
   startAnew,
   stopUnknown,
   takeAdopted,
   takeBegun,
   takeKnown,
+  watchIdentity,
 } from './beginning.ts';
 import type { PageEvent, Turn } from './events.ts';
 import { turnTo } from './moves.ts';
@@ -63,7 +64,8 @@ const stayOnPage = (_facts: PageFacts, state: PageState): Turn =>
   turnTo(state.step === 'confirmed' && state.isLeaving ? { ...state, isLeaving: false } : state);
 
 /** Steps whose texts can be copied. */
-const hasCopies = (state: PageState): state is PageAt<'choosing' | 'confirmed'> => state.step === 'choosing' || state.step === 'confirmed';
+const hasCopies = (state: PageState): state is PageAt<'choosing' | 'confirmed' | 'short'> =>
+  state.step === 'choosing' || state.step === 'confirmed' || state.step === 'short';
 
 const MOVES: { [K in Kind]: Move<K> } = {
   walletPressed: pressWallet,
@@ -72,6 +74,7 @@ const MOVES: { [K in Kind]: Move<K> } = {
   startAgainPressed: startAgain,
   startAnewPressed: startAnew,
   stayPressed: stayOnPage,
+  shortDismissed: dismissShort,
   assetChosen: chooseAsset,
   signatureEntered: submitSignature,
   identityFinished: finishIdentity,
@@ -83,8 +86,8 @@ const MOVES: { [K in Kind]: Move<K> } = {
 
   pageOpened: openPage,
   pageRestored: stayOnPage,
-  buyerReturned: returnBuyer,
-  secondPassed: (_facts, state) => turnTo(state),
+  buyerReturned: watchIdentity,
+  secondPassed: watchIdentity,
   leaveDue: (_facts, state) =>
     state.step === 'confirmed' && state.isLeaving && state.redirectUrl !== null
       ? turnTo(state, { kind: 'leave', url: state.redirectUrl })
@@ -143,6 +146,8 @@ interface Watch {
   afterMs: number;
   /** By which it is asked how its buyer gets in: the payment itself is over. */
   entrySession?: string;
+  /** Transactions that came short: one that is gone from its status was decided on by the seller. */
+  shortBy?: string[];
 }
 
 /** The payment the service is asked about, and how soon again; null where its end is known, and how its buyer gets in. */
@@ -158,6 +163,10 @@ export function watchOf(state: PageState): Watch | null {
   // Until it is sent, no chain knows the transaction.
   const txSignature = state.step === 'sending' ? null : state.payment.txSignature;
   const wished = state.status?.poll_after_ms ?? DEFAULT_EVERY_MS;
+  if (state.step === 'short') {
+    const everyMs = state.status.status === 'FAILED' ? LATE_EVERY_MS : CLOSING_EVERY_MS;
+    return { paymentId, txSignature: null, afterMs: everyMs, shortBy: state.money.map((one) => one.tx_signature) };
+  }
   const afterMs = state.step === 'closing' ? CLOSING_EVERY_MS : state.step === 'late' ? LATE_EVERY_MS : wished;
   return { paymentId, txSignature, afterMs };
 }

@@ -5,7 +5,7 @@
 
 import type { PageFacts, PagePayment } from '../facts.ts';
 import { type PageAt, type PageState, paymentOf, paymentStatusOf, requestOf } from '../state.ts';
-import type { PaymentStatus } from '../wire.ts';
+import type { PaymentStatus, SeenMoney } from '../wire.ts';
 import type { PageEvent, Turn } from './events.ts';
 import { backToChoice, enter, enterSeen, HOUR_MS, isEnding, msLeft, refuse, turnTo } from './moves.ts';
 
@@ -26,16 +26,38 @@ export function applyStatus(facts: PageFacts, state: PageState, word: ServiceWor
   const payment = paymentOf(state);
   if (!payment) return turnTo(state);
   const told = { ...word, payment };
+  const money = shortMoney(state, payment, word.status);
+  if (money.length > 0) return showShort(state, told, money);
   switch (word.status.status) {
     case 'CONFIRMED':
       return showConfirmed(state, told);
     case 'FAILED':
-      return showEnded(state, told);
+      return showEnded(facts, state, told);
     case 'PENDING_CONFIRMATION':
       return showSeen(state, told);
     case 'PENDING_SIGNATURE':
       return payment.txSignature === null || state.step === 'sending' ? waitForPayment(facts, state, told) : showSeen(state, told);
   }
+}
+
+/** Money that came short, that the seller has not decided on, and that the buyer has not paid anew for. None where the payment is under way. */
+function shortMoney({ dismissed }: PageState, { txSignature }: PagePayment, { status, seen = [] }: PaymentStatus): SeenMoney[] {
+  if (status === 'CONFIRMED' || status === 'PENDING_CONFIRMATION') return [];
+  const short = seen.filter((one) => one.reason === 'underpaid' && !dismissed.includes(one.tx_signature));
+  return txSignature === null || short.some((one) => one.tx_signature === txSignature) ? short : [];
+}
+
+/** Kept without its signature, which pays nothing. */
+function showShort(state: PageState, { payment, status }: Told, money: SeenMoney[]): Turn {
+  const known = { ...payment, txSignature: null, expiresAt: status.expires_at };
+  const copied = state.step === 'short' ? state.copied : null;
+  const short = enter(
+    state,
+    { step: 'short', payment: known, status, money, copied, openRequest: requestOf(state) },
+    { hasSeenPending: true },
+  );
+  if (status.status === 'FAILED') return turnTo(short, { kind: 'storeEnd', payment: known, keptMs: DAY_MS });
+  return turnTo(short, ...(payment.txSignature === null ? [] : [{ kind: 'storePayment', payment: known } as const]));
 }
 
 type Told = ServiceWord & { payment: PagePayment };
@@ -52,8 +74,10 @@ function showConfirmed(state: PageState, { payment, status, redirectUrl }: Told)
   return turnTo(confirmed, stored, ...(isLeaving ? [{ kind: 'leaveSoon' } as const] : []));
 }
 
-function showEnded(state: PageState, { payment, status, at }: Told): Turn {
+function showEnded(facts: PageFacts, state: PageState, { payment, status, at }: Told): Turn {
   if (state.step === 'late') return turnTo({ ...state, status });
+  const late = status.seen?.find(({ reason }) => reason === 'late');
+  if (late) return seeLate(facts, state, { kind: 'paymentLate', paymentId: payment.paymentId, txSignature: late.tx_signature, at });
   const step = status.failure_code === 'session_expired' ? 'expired' : 'failed';
   const ended = { ...payment, txSignature: payment.txSignature ?? status.tx_signature ?? null };
   const keptMs = Math.max(0, msLeft({ ...payment, expiresAt: status.expires_at }, at) + HOUR_MS);

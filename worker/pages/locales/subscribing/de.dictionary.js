@@ -2,8 +2,9 @@
 /** @type {import('./en.ts').SubscribingWords} */
 export const de = {
   sChoose: 'Wählen Sie Ihre Wallet',
-  sTerms: 'Bis zu {price} alle {period}. Sie können jederzeit aufhören, ohne uns.',
+  sTerms: '{price} jetzt, dann alle {period}. Nächste Zahlung: {next}. Sie können jederzeit kündigen, mit Ihrer Wallet.',
   sWith: 'Mit {wallet} abonnieren',
+  sPricePer: '{price} / {period}',
   sNoWalletPhone: 'Öffnen Sie diese Seite in Ihrer Wallet.',
   sNoWalletDesktop: 'Öffnen Sie diese Seite auf Ihrem Smartphone, oder installieren Sie eine Wallet und laden Sie sie neu.',
   sScanHelp: 'Scannen Sie dies mit Ihrem Smartphone und öffnen Sie die Seite in Ihrer Wallet. Dort geht es weiter.',
@@ -11,13 +12,15 @@ export const de = {
   sPreparing: 'Einen Moment',
   sPreparingHelp: 'Wir sehen nach, was noch zu bestätigen ist.',
   sStepOf: 'Schritt {step} von {steps}',
-  sApprove: 'Einziehen erlauben',
+  sApprove: 'Zahlungen alle {period} erlauben',
+  sApproveMonthly: 'Monatliche Zahlungen erlauben',
   sApproveHelp:
-    'Ihre Wallet lässt das öffentliche Abo-Programm USDC von ihr einziehen, nur für das, was Sie selbst abonnieren. Dieser Schritt kostet nichts und ist einmal nötig.',
+    'Dies kostet nichts und ist einmal nötig. Der nächste Schritt sagt, wie viel eingezogen werden darf: {price} alle {period}.',
   sSubscribe: 'Abonnieren',
-  sSubscribeHelp: 'Sie stimmen zu, dass ab jetzt alle {period} bis zu {price} eingezogen werden. Sie können jederzeit aufhören, ohne uns.',
+  sSubscribeHelp:
+    'Sie stimmen zu, dass jetzt und alle {period} {price} eingezogen werden. Nächste Zahlung: {next}. Sie können jederzeit kündigen, mit Ihrer Wallet.',
   sResume: 'Ihr Abo fortsetzen',
-  sResumeHelp: 'Sie hatten gekündigt. Hiermit geht es weiter: bis zu {price} alle {period}. Sie können jederzeit aufhören, ohne uns.',
+  sResumeHelp: 'Sie hatten gekündigt. Hiermit geht es weiter: {price} alle {period}. Sie können jederzeit kündigen, mit Ihrer Wallet.',
   sRevoke: 'Erst das alte Abo beenden',
   sRevokeHelp: 'Ihr früheres Abo kann nicht weitergehen. Dies beendet es; nach Ablauf seines Zeitraums können Sie wieder abonnieren.',
   sContinue: 'Weiter in {wallet}',
@@ -30,7 +33,8 @@ export const de = {
   sCollectingLong:
     'Das dauert länger als sonst. Sorgen Sie dafür, dass Ihre Wallet {price} enthält: Bis {time} wird es wieder versucht, und nichts wird doppelt eingezogen.',
   sDone: 'Sie haben abonniert',
-  sDoneHelp: 'Sie haben {price} für die ersten {period} bezahlt. Die nächsten Zahlungen werden von selbst eingezogen.',
+  sDoneHelp: 'Sie haben {price} für die ersten {period} bezahlt.',
+  sNextCharge: 'Nächste Zahlung: {price} am {next}',
   sManage: 'Das Abo ansehen oder kündigen',
   sFailed: 'Das Abo hat nicht begonnen',
   sFailedExpired: 'Die Zeit war um, bevor alles bestätigt war. Es wurde nichts eingezogen.',

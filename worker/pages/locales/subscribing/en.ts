@@ -1,8 +1,9 @@
 /** Every word of the pages on which a buyer subscribes, and ends that. `{name}` stands for a value; the other languages hold exactly these keys. */
 export const subscribing = {
   sChoose: 'Choose your wallet',
-  sTerms: 'Up to {price} every {period}. You can stop at any time, without us.',
+  sTerms: '{price} now, then every {period}. Next charge: {next}. You can cancel at any time, with your wallet.',
   sWith: 'Subscribe with {wallet}',
+  sPricePer: '{price} / {period}',
   sNoWalletPhone: 'Open this page inside your wallet.',
   sNoWalletDesktop: 'Open this page on your phone instead, or install a wallet and load it again.',
   sScanHelp: 'Scan this with your phone and open the page inside your wallet. You go on there.',
@@ -10,13 +11,14 @@ export const subscribing = {
   sPreparing: 'One moment',
   sPreparingHelp: 'We look at what is left to approve.',
   sStepOf: 'Step {step} of {steps}',
-  sApprove: 'Allow the collections',
-  sApproveHelp:
-    'Your wallet lets the public subscriptions program collect USDC from it, only for what you subscribe to yourself. This step charges nothing, and is needed once.',
+  sApprove: 'Allow charges every {period}',
+  sApproveMonthly: 'Allow monthly charges',
+  sApproveHelp: 'This costs nothing and is needed once. The next step says how much may be charged: {price} every {period}.',
   sSubscribe: 'Subscribe',
-  sSubscribeHelp: 'You agree to be charged up to {price} every {period}, beginning now. You can stop at any time, without us.',
+  sSubscribeHelp:
+    'You agree to be charged {price} now and every {period}. Next charge: {next}. You can cancel at any time, with your wallet.',
   sResume: 'Go on with your subscription',
-  sResumeHelp: 'You had cancelled it. With this it goes on: up to {price} every {period}. You can stop at any time, without us.',
+  sResumeHelp: 'You had cancelled it. With this it goes on: {price} every {period}. You can cancel at any time, with your wallet.',
   sRevoke: 'End the old subscription first',
   sRevokeHelp: 'Your earlier subscription cannot go on. This ends it; once its period is over you can subscribe again.',
   sContinue: 'Continue in {wallet}',
@@ -29,7 +31,8 @@ export const subscribing = {
   sCollectingLong:
     'This takes longer than usual. Make sure that your wallet holds {price}: it is tried again until {time}, and nothing is charged twice.',
   sDone: 'You are subscribed',
-  sDoneHelp: 'You paid {price} for the first {period}. The next ones are charged by themselves.',
+  sDoneHelp: 'You paid {price} for the first {period}.',
+  sNextCharge: 'Next charge: {price} on {next}',
   sManage: 'See or cancel the subscription',
   sFailed: 'The subscription did not begin',
   sFailedExpired: 'The time was over before everything was approved. Nothing was charged.',

@@ -2,8 +2,9 @@
 /** @type {import('./en.ts').SubscribingWords} */
 export const es = {
   sChoose: 'Elija su billetera',
-  sTerms: 'Hasta {price} cada {period}. Puede detenerlo cuando quiera, sin nosotros.',
+  sTerms: '{price} ahora y luego cada {period}. Próximo cobro: {next}. Puede cancelar cuando quiera, con su billetera.',
   sWith: 'Suscribirse con {wallet}',
+  sPricePer: '{price} / {period}',
   sNoWalletPhone: 'Abra esta página dentro de su monedero.',
   sNoWalletDesktop: 'Abra esta página en su teléfono, o instale un monedero y vuelva a cargarla.',
   sScanHelp: 'Escanee esto con su teléfono y abra la página dentro de su monedero. Allí se continúa.',
@@ -11,13 +12,14 @@ export const es = {
   sPreparing: 'Un momento',
   sPreparingHelp: 'Miramos qué falta por aprobar.',
   sStepOf: 'Paso {step} de {steps}',
-  sApprove: 'Permitir los cobros',
-  sApproveHelp:
-    'Su billetera permite que el programa público de suscripciones cobre USDC de ella, solo por aquello a lo que usted mismo se suscriba. Este paso no cobra nada y hace falta una sola vez.',
+  sApprove: 'Permitir cobros cada {period}',
+  sApproveMonthly: 'Permitir cobros mensuales',
+  sApproveHelp: 'No cuesta nada y hace falta una sola vez. El paso siguiente dice cuánto se puede cobrar: {price} cada {period}.',
   sSubscribe: 'Suscribirse',
-  sSubscribeHelp: 'Acepta que se le cobren hasta {price} cada {period}, desde ahora. Puede detenerlo cuando quiera, sin nosotros.',
+  sSubscribeHelp:
+    'Acepta que se le cobren {price} ahora y cada {period}. Próximo cobro: {next}. Puede cancelar cuando quiera, con su billetera.',
   sResume: 'Continuar su suscripción',
-  sResumeHelp: 'La había cancelado. Con esto continúa: hasta {price} cada {period}. Puede detenerla cuando quiera, sin nosotros.',
+  sResumeHelp: 'La había cancelado. Con esto continúa: {price} cada {period}. Puede cancelar cuando quiera, con su billetera.',
   sRevoke: 'Primero termine la suscripción anterior',
   sRevokeHelp: 'Su suscripción anterior no puede continuar. Esto la termina; cuando acabe su período podrá suscribirse de nuevo.',
   sContinue: 'Continuar en {wallet}',
@@ -30,7 +32,8 @@ export const es = {
   sCollectingLong:
     'Tarda más de lo habitual. Asegúrese de que su billetera tenga {price}: se intenta hasta las {time}, y nada se cobra dos veces.',
   sDone: 'Ya está suscrito',
-  sDoneHelp: 'Pagó {price} por los primeros {period}. Los siguientes se cobran por sí mismos.',
+  sDoneHelp: 'Pagó {price} por los primeros {period}.',
+  sNextCharge: 'Próximo cobro: {price} el {next}',
   sManage: 'Ver o cancelar la suscripción',
   sFailed: 'La suscripción no comenzó',
   sFailedExpired: 'El tiempo terminó antes de que todo estuviera aprobado. No se cobró nada.',

@@ -2,8 +2,10 @@
 /** @type {import('./en.ts').SubscribingWords} */
 export const fr = {
   sChoose: 'Choisissez votre portefeuille',
-  sTerms: 'Jusqu’à {price} tous les {period}. Vous pouvez arrêter à tout moment, sans nous.',
+  sTerms:
+    '{price} maintenant, puis tous les {period}. Prochain prélèvement : {next}. Vous pouvez résilier à tout moment, avec votre portefeuille.',
   sWith: 'S’abonner avec {wallet}',
+  sPricePer: '{price} / {period}',
   sNoWalletPhone: 'Ouvrez cette page dans votre portefeuille.',
   sNoWalletDesktop: 'Ouvrez cette page sur votre téléphone, ou installez un portefeuille et rechargez-la.',
   sScanHelp: 'Scannez ceci avec votre téléphone et ouvrez la page dans votre portefeuille. La suite se passe là.',
@@ -11,14 +13,16 @@ export const fr = {
   sPreparing: 'Un instant',
   sPreparingHelp: 'Nous regardons ce qu’il reste à approuver.',
   sStepOf: 'Étape {step} sur {steps}',
-  sApprove: 'Autoriser les prélèvements',
+  sApprove: 'Autoriser un prélèvement tous les {period}',
+  sApproveMonthly: 'Autoriser les prélèvements mensuels',
   sApproveHelp:
-    'Votre portefeuille autorise le programme public d’abonnements à y prélever des USDC, seulement pour ce à quoi vous vous abonnez vous-même. Cette étape ne coûte rien et n’est nécessaire qu’une fois.',
+    'Cela ne coûte rien et n’est nécessaire qu’une fois. L’étape suivante dit combien peut être prélevé : {price} tous les {period}.',
   sSubscribe: 'S’abonner',
   sSubscribeHelp:
-    'Vous acceptez d’être prélevé de {price} au plus tous les {period}, dès maintenant. Vous pouvez arrêter à tout moment, sans nous.',
+    'Vous acceptez d’être prélevé de {price} maintenant et tous les {period}. Prochain prélèvement : {next}. Vous pouvez résilier à tout moment, avec votre portefeuille.',
   sResume: 'Reprendre votre abonnement',
-  sResumeHelp: 'Vous l’aviez résilié. Ainsi il continue : jusqu’à {price} tous les {period}. Vous pouvez arrêter à tout moment, sans nous.',
+  sResumeHelp:
+    'Vous l’aviez résilié. Ainsi il continue : {price} tous les {period}. Vous pouvez résilier à tout moment, avec votre portefeuille.',
   sRevoke: 'Terminer d’abord l’ancien abonnement',
   sRevokeHelp:
     'Votre ancien abonnement ne peut pas continuer. Ceci y met fin ; une fois sa période passée, vous pourrez vous abonner de nouveau.',
@@ -32,7 +36,8 @@ export const fr = {
   sCollectingLong:
     'C’est plus long que d’habitude. Assurez-vous que votre portefeuille contient {price} : on réessaie jusqu’à {time}, et rien n’est prélevé deux fois.',
   sDone: 'Vous êtes abonné',
-  sDoneHelp: 'Vous avez payé {price} pour les premiers {period}. Les suivants sont prélevés d’eux-mêmes.',
+  sDoneHelp: 'Vous avez payé {price} pour les premiers {period}.',
+  sNextCharge: 'Prochain prélèvement : {price} le {next}',
   sManage: 'Voir ou résilier l’abonnement',
   sFailed: 'L’abonnement n’a pas commencé',
   sFailedExpired: 'Le temps s’est écoulé avant que tout soit approuvé. Rien n’a été prélevé.',

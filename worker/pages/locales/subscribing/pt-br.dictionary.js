@@ -2,8 +2,9 @@
 /** @type {import('./en.ts').SubscribingWords} */
 export const ptBR = {
   sChoose: 'Escolha sua carteira',
-  sTerms: 'Até {price} a cada {period}. Você pode parar quando quiser, sem nós.',
+  sTerms: '{price} agora e depois a cada {period}. Próxima cobrança: {next}. Você pode cancelar quando quiser, com sua carteira.',
   sWith: 'Assinar com {wallet}',
+  sPricePer: '{price} / {period}',
   sNoWalletPhone: 'Abra esta página dentro da sua carteira.',
   sNoWalletDesktop: 'Abra esta página no seu celular, ou instale uma carteira e carregue-a novamente.',
   sScanHelp: 'Escaneie isto com o celular e abra a página dentro da sua carteira. Você continua por lá.',
@@ -11,13 +12,15 @@ export const ptBR = {
   sPreparing: 'Um momento',
   sPreparingHelp: 'Vemos o que falta aprovar.',
   sStepOf: 'Passo {step} de {steps}',
-  sApprove: 'Permitir as cobranças',
-  sApproveHelp:
-    'Sua carteira permite que o programa público de assinaturas cobre USDC dela, só pelo que você mesmo assinar. Este passo não cobra nada e é necessário uma única vez.',
+  sApprove: 'Permitir cobranças a cada {period}',
+  sApproveMonthly: 'Permitir cobranças mensais',
+  sApproveHelp: 'Não custa nada e é necessário uma única vez. O passo seguinte diz quanto pode ser cobrado: {price} a cada {period}.',
   sSubscribe: 'Assinar',
-  sSubscribeHelp: 'Você concorda em ser cobrado em até {price} a cada {period}, a partir de agora. Você pode parar quando quiser, sem nós.',
+  sSubscribeHelp:
+    'Você concorda em ser cobrado em {price} agora e a cada {period}. Próxima cobrança: {next}. Você pode cancelar quando quiser, com sua carteira.',
   sResume: 'Continuar sua assinatura',
-  sResumeHelp: 'Você a tinha cancelado. Com isto ela continua: até {price} a cada {period}. Você pode parar quando quiser, sem nós.',
+  sResumeHelp:
+    'Você a tinha cancelado. Com isto ela continua: {price} a cada {period}. Você pode cancelar quando quiser, com sua carteira.',
   sRevoke: 'Encerre primeiro a assinatura antiga',
   sRevokeHelp: 'Sua assinatura anterior não pode continuar. Isto a encerra; quando o período dela acabar, você pode assinar de novo.',
   sContinue: 'Continuar em {wallet}',
@@ -30,7 +33,8 @@ export const ptBR = {
   sCollectingLong:
     'Está demorando mais que o normal. Confira se sua carteira tem {price}: tenta-se até {time}, e nada é cobrado duas vezes.',
   sDone: 'Você assinou',
-  sDoneHelp: 'Você pagou {price} pelos primeiros {period}. Os próximos são cobrados sozinhos.',
+  sDoneHelp: 'Você pagou {price} pelos primeiros {period}.',
+  sNextCharge: 'Próxima cobrança: {price} em {next}',
   sManage: 'Ver ou cancelar a assinatura',
   sFailed: 'A assinatura não começou',
   sFailedExpired: 'O tempo acabou antes que tudo fosse aprovado. Nada foi cobrado.',

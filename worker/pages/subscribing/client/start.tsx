@@ -1,4 +1,5 @@
 import { createRoot } from 'hono/jsx/dom/client';
+import { hideBrokenPictures } from '../../browser/hide-broken-pictures.ts';
 import { inOneTab, TabTurn } from '../../browser/one-tab.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
 import { signWith, TO_PAY } from '../../browser/sign-with-wallet.ts';
@@ -13,6 +14,9 @@ import { ManageService, SubscribeService } from './service.ts';
 
 /** Takes the page over from the server: draws every change, moves the focus with it, and has wallet and service do what is to be done. */
 type Holder = PageHolder<SubscribingState, SubscribingNews, SubscribingEffect>;
+
+/** The service is asked so often whether the buyer has shown who they are. */
+const IDENTITY_EVERY_MS = 10_000;
 
 /** The payment that was begun here, over a refresh and a closed laptop. */
 const keyOf = (facts: SubscribingFacts): string =>
@@ -162,7 +166,12 @@ function start(facts: SubscribingFacts, panel: HTMLElement): void {
   drawOnChange(page, facts, panel);
   onWalletsChange(list);
   page.report({ kind: 'pageOpened', stored: readStored(facts) });
+  const askWhoItIs = () => document.hidden || page.report({ kind: 'identityDue' });
+  setInterval(askWhoItIs, IDENTITY_EVERY_MS);
+  document.addEventListener('visibilitychange', askWhoItIs);
 }
+
+hideBrokenPictures();
 
 const facts = document.getElementById('facts');
 const panel = document.getElementById('panel');

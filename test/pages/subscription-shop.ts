@@ -1,0 +1,39 @@
+import type { KeyPairSigner } from '@solana/kit';
+import type { Page } from 'playwright-core';
+import { sign } from '../../local/demo/wallet.ts';
+import { type Product, press, Shop, seeHeading } from './shop.ts';
+
+/** Seller of what renews itself: the wallet that is paid publishes the plan. */
+export class SubscriptionShop extends Shop {
+  #seller!: KeyPairSigner;
+
+  override async open(settings: Record<string, string> = {}): Promise<void> {
+    await super.open(settings);
+    this.#seller = await this.chain.newBuyer(0n);
+    this.wallet = this.#seller.address;
+  }
+
+  /** A product that renews itself and cannot be bought yet. */
+  sellUnpublished(terms: Record<string, unknown> = {}): Promise<Product> {
+    return this.sell({ renewal_mode: 'AUTOMATIC', live_mode_confirmed: true, price: { asset: 'USDC', amount: '5' }, ...terms });
+  }
+
+  /** A product that renews itself, with its plan on the chain. */
+  async sellByPeriod(terms: Record<string, unknown> = {}): Promise<Product> {
+    const product = await this.sellUnpublished(terms);
+    const path = `/v1/access/products/${product.product_id}/subscription-plan`;
+    const { transaction } = await this.callAs<{ transaction: string }>(product, 'POST', path);
+    const signature = await this.chain.call<string>('sendTransaction', await sign(this.#seller, transaction), { encoding: 'base64' });
+    await this.callAs(product, 'POST', `${path}/confirm`, { tx_signature: signature });
+    return product;
+  }
+}
+
+/** From the choice of a wallet to the end, with a wallet that never subscribed before. */
+export async function subscribe(page: Page): Promise<void> {
+  await press(page, 'Subscribe with Test wallet');
+  await press(page, 'Continue in Test wallet');
+  await page.getByText('Step 2 of 2').waitFor();
+  await press(page, 'Continue in Test wallet');
+  await seeHeading(page, 'You are subscribed');
+}
