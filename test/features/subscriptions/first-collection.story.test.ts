@@ -45,6 +45,10 @@ describe('the first period of a subscription', () => {
     const [payment, ...more] = await life.payments();
     expect(more).toEqual([]);
     expect(payment).toMatchObject({ status: 'CONFIRMED', periodEndsAt: endsAt, receiptId: expect.any(String) });
+    const { results } = await w.env.DB.prepare("SELECT data FROM events WHERE payment_id = ? AND type = 'payment.submitted'")
+      .bind(payment!.id)
+      .all<{ data: string }>();
+    expect(results.map(({ data }) => JSON.parse(data).object.tx_signature)).toEqual([payment!.txSignature]);
   });
 
   it('is found by the sweep where the buyer subscribed with a library and told no one', async () => {

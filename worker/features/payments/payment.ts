@@ -90,13 +90,14 @@ export const planCreate = (ctx: Shard, payment: Payment): Change<Payment> => ({
 /** A transaction exists, though nothing is proven yet: the signature may still be replaced by a verified one. */
 export function planSubmit(ctx: Shard, payment: Payment, txSignature: string): Change<Payment> {
   const { after, event } = stepPayment(ctx, payment, 'submit', { txSignature });
-  return { events: [event], writes: updatePayment(ctx, payment, after), result: after };
+  // A first collection that is sent anew has another signature, and was submitted before.
+  return { events: payment.txSignature === null ? [event] : [], writes: updatePayment(ctx, payment, after), result: after };
 }
 
-/** The buyer has signed for the service to collect it, and no transaction that pays it exists yet. */
+/** The buyer has signed for the service to collect it. `payment.submitted` follows with the transaction that pays it. */
 export function planWaiting(ctx: Shard, payment: Payment): Change<Payment> {
-  const { after, event } = stepPayment(ctx, payment, 'submit', {});
-  return { events: [event], writes: updatePayment(ctx, payment, after), result: after };
+  const { after } = stepPayment(ctx, payment, 'submit', {});
+  return { events: [], writes: updatePayment(ctx, payment, after), result: after };
 }
 
 export function planFail(ctx: Shard, payment: Payment, patch: Pick<Payment, 'failureCode'> & Partial<Payment>): Change<Payment> {

@@ -22,8 +22,6 @@ const COLLECTED: EventType[] = [
 ];
 const SUBSCRIBED: EventType[] = [
   'payment.created',
-  // The buyer has signed; then the collection is sent.
-  'payment.submitted',
   'payment.submitted',
   'payment.confirmed',
   'membership.activated',
