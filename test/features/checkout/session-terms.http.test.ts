@@ -55,7 +55,7 @@ describe('a payment session, with what else a connect may bring', () => {
     expect((await connect(product, session)).body.meta.reason).toBe('completed');
   });
 
-  it('begins over the rail it was opened for, or in the asset the buyer names, and goes on in the one it was begun in', async () => {
+  it('begins over the rail it was opened for, or in the asset the buyer names, and refuses another asset while that one is paid', async () => {
     const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
     const begin = async (railId: string | undefined, asset?: string) => {
       const session = await open(product, railId ? { rail_id: railId } : {});
@@ -66,10 +66,15 @@ describe('a payment session, with what else a connect may bring', () => {
       assets.push((await begin(railId, asset)).bill.price.asset);
     expect(assets).toEqual(['SOL', 'USDC', 'USDC', 'USDC', 'SOL']);
     const { session, bill } = await begin('solana_sol');
-    for (const asset of ['USDC', 'SOL', undefined]) {
+    for (const asset of ['SOL', undefined]) {
       const again = await connect(product, session, { asset });
       expect([again.status, again.body.payment_id, again.body.price]).toEqual([200, bill.payment_id, bill.price]);
     }
+    const refused = await connect(product, session, { asset: 'USDC' });
+    expect([refused.status, refused.body.meta]).toEqual([409, expect.objectContaining({ reason: 'other_asset', payment_id: bill.payment_id })]);
+    const replaced = await connect(product, session, { asset: 'USDC', replaces_payment_id: bill.payment_id });
+    expect([replaced.status, replaced.body.price.asset]).toEqual([200, 'USDC']);
+    expect((await connect(product, session, { asset: 'USDC' })).body.payment_id).toBe(replaced.body.payment_id);
   });
 
   it('is paid over another rail where its own was closed since, and begins in what its product prefers if it is older', async () => {

@@ -107,7 +107,7 @@ const connect = createRoute({
   summary: 'Start a checkout',
   description:
     'Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session ' +
-    'with a payment under way returns that one, in the asset it was begun in, whichever is asked for.',
+    'with a payment under way returns that one. In another asset it is 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.',
   middleware: [publicBucket('connect', (c) => c.req.param('slug') ?? ''), checkIdempotencyKey] as const,
   request: {
     headers: OptionalIdempotencyHeader,

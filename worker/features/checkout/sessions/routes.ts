@@ -55,8 +55,8 @@ const create = createRoute({
   summary: 'Create a payment session',
   description:
     `Opens a checkout for one buyer, with the price and the customer fixed for ${LIFE.paymentSessionMinutes} minutes. ` +
-    'Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one, ' +
-    'in the asset it was begun in, whichever is asked for. ' +
+    'Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one. ' +
+    'Connect in another asset is 409 `other_asset`, unless `replaces_payment_id` names it. ' +
     'After a failed payment a new one may begin while the session lives.',
   ...idempotentRoute(),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(PaymentSessionRequest) },

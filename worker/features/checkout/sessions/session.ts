@@ -82,8 +82,8 @@ async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promi
 /**
  * Connect for a payment session: the payment that is under way in it, however often and from however many places it is asked
  * for; a new one only where there is none or the last one failed. A hand-off must be ours and unused, or used for this very
- * payment: only then does the wallet it names count. 404 for a session of another product, 409 state_conflict once it is paid, 410
- * session_expired once it is over, 422 identity_verification_required for a payment begun before the merchant asked who buys, and
+ * payment: only then does the wallet it names count. 404 for a session of another product, 409 state_conflict once it is paid or while
+ * it is paid in another asset, 410 session_expired once it is over, 422 identity_verification_required for a payment begun before the merchant asked who buys, and
  * what a hand-off and `beginPayment` refuse.
  */
 export async function connectInSession(
@@ -102,6 +102,7 @@ export async function connectInSession(
     const handoff = named && (await getHandoff(ctx, named, running?.id));
     if (!running) return planBegin(ctx, listing, session, handoff, input);
     await loadNamedIdentity(ctx, listing.product.id, input.identitySessionId);
+    requireSameAsset(running, input);
     const hint = handoff?.paymentId === running.id ? hintOf(handoff, running.recipientWallet) : null;
     return unchanged<Begun | IdentityNeeded>({
       payment: running,
@@ -121,6 +122,13 @@ export async function connectInSession(
   const isPlain = authorization === null && wallet !== null;
   const [checkout] = await Promise.all([prepareCheckout(ctx, begun, wallet), isPlain ? requireNoneInFlight(ctx, payment.id) : null]);
   return checkout;
+}
+
+/** Throws 409 `other_asset`: a transaction in an asset that nobody asked for fails in the buyer's wallet. */
+function requireSameAsset(running: Payment, { asset = running.asset }: Connect): void {
+  if (asset === running.asset) return;
+  const detail = `This session is being paid in ${running.asset}. Name its payment in replaces_payment_id to pay in ${asset}.`;
+  throw new ApiError('state_conflict', { detail, meta: { reason: 'other_asset', payment_id: running.id } });
 }
 
 /** The payment under way in a session, and the wallet its buyer is known to pay from. */
