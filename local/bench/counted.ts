@@ -6,7 +6,7 @@
 
 import type { Env } from '#platform/context.ts';
 import { seedFigures } from '../../test/world/many-figures.ts';
-import { multiply } from '../../test/world/multiply.ts';
+import { copyReceipt } from '../../test/world/multiply.ts';
 import { rowsOf, withRowCount, writtenBy } from '../../test/world/rows-read.ts';
 import service from '../../worker/index.ts';
 import type { Counted } from './load.ts';
@@ -52,26 +52,12 @@ async function countRequest(request: Request, env: Env, execution: ExecutionCont
   return Response.json(counted(), { status: answer.status });
 }
 
-interface Copies {
-  receiptId: string;
-  times: number;
-}
-
-async function copyReceipt(env: Env, { receiptId, times }: Copies): Promise<void> {
-  await multiply(env.DB, 'receipts', 'id', receiptId, times, {
-    id: "printf('01900000-0000-7000-a000-%012d', i)",
-    payment_id: "'copy-' || i",
-    tx_signature: "'copy-' || i",
-    created_at: 'receipts.created_at - i',
-    link_seq: '1000 + i',
-  });
-}
-
 export default {
   fetch: async (request: Request, env, execution) => {
     const { pathname } = new URL(request.url);
     if (pathname === '/bench/receipts') {
-      await copyReceipt(env, await request.json<Copies>());
+      const { receiptId, times } = await request.json<{ receiptId: string; times: number }>();
+      await copyReceipt(env.DB, receiptId, times);
       return Response.json({});
     }
     if (pathname === '/bench/figures') {

@@ -161,8 +161,7 @@ async function sample(whole: Whole, next: () => Promise<Once>, repeats: number):
   const latencies: number[] = [];
   let [ms, cpuMs] = [0, 0];
   while (latencies.length < repeats) {
-    const batch: Once[] = [];
-    for (let i = 0; i < JOURNEY_CLIENTS; i++) batch.push(await next());
+    const batch = await Promise.all(Array.from({ length: JOURNEY_CLIENTS }, next));
     const [from, before] = [performance.now(), cpuMsOf(whole.pids)];
     latencies.push(...(await Promise.all(batch.map((once) => timed(whole, once)))));
     ms += performance.now() - from;

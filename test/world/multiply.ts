@@ -18,3 +18,13 @@ export async function multiply(
     .bind(id)
     .run();
 }
+
+/** Older copies of a receipt. Their links are negative, because the chain of its merchant grows meanwhile, to any length. */
+export const copyReceipt = (db: D1Database, receiptId: string, times: number): Promise<void> =>
+  multiply(db, 'receipts', 'id', receiptId, times, {
+    id: "printf('01900000-0000-7000-b000-%012d', i)",
+    payment_id: "'copy-' || i",
+    tx_signature: "'copy-' || i",
+    created_at: 'receipts.created_at - i',
+    link_seq: '-i',
+  });

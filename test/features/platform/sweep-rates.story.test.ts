@@ -4,7 +4,7 @@ import { Setup } from '../../world/bootstrap.ts';
 import { SOAK } from '../../world/env.ts';
 import { withFaults } from '../../world/faults.ts';
 import { LIMITS } from '../../world/limits.ts';
-import { multiply } from '../../world/multiply.ts';
+import { copyReceipt, multiply } from '../../world/multiply.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 /** More than one invocation may end: 10,000 memberships and as many sessions in a soak. */
@@ -100,6 +100,11 @@ describe('what ends at one instant', () => {
     expect(await chain.bind(own.product_id).first()).toEqual({ links: RECEIPTS + 1, last: RECEIPTS + 1 });
     expect(trips).toBeLessThanOrEqual(3 * Math.ceil((RECEIPTS + 1) / RECEIPT_PAGE) + 8 * rounds);
     expect(ms).toBeLessThan(60_000);
+    // The bench lays out copies beside the chain of whatever it sold before.
+    await copyReceipt(w.env.DB, confirmed.receipt_id, RECEIPTS);
+    await w.purchase(own, await w.chain.wallet());
+    await sweepAll('receiptChains');
+    expect(await chain.bind(own.product_id).first()).toMatchObject({ last: RECEIPTS + 2 });
   });
 
   it('a row the database refuses, and one that somebody changed meanwhile, hold up none beside them', async () => {
