@@ -40,6 +40,34 @@ describe('an agent that has never heard of us', () => {
     expect(await w.eventTypes(settled.body.payment_id)).toEqual(['payment.confirmed', 'receipt.created']);
   });
 
+  it('answers a second key its first answer again, and 409 with another body under that key', async () => {
+    const signature = await agent.pay((await consume()).headers.get('PAYMENT-REQUIRED')!);
+    expect((await settle(signature, { consume_units: 1 })).status).toBe(200);
+    const key = newKey();
+    const first = await settle(signature, { consume_units: 1 }, key);
+    expect([first.status, first.body.duplicate, first.headers.get('X-Svc-Duplicate-Settlement')]).toEqual([200, true, 'true']);
+    const again = await settle(signature, { consume_units: 1 }, key);
+    expect(again.body).toEqual(first.body);
+    for (const name of ['Idempotent-Replayed', 'X-Svc-Duplicate-Settlement']) expect(again.headers.get(name)).toBe('true');
+    const other = await settle(signature, {}, key);
+    expect([other.status, other.body.code]).toEqual([409, 'idempotency_conflict']);
+  });
+
+  it('is refused more units than the payment buys before any money moves, and can be paid for as many', async () => {
+    const signature = await agent.pay((await consume()).headers.get('PAYMENT-REQUIRED')!);
+    const before = await w.chain.held(agent.wallet.address);
+    const key = newKey();
+    for (const idempotencyKey of [key, key, newKey()]) {
+      const refused = await settle(signature, { consume_units: 2 }, idempotencyKey);
+      expect([refused.status, refused.body.code, refused.body.meta.buys_units]).toEqual([422, 'validation_error', 1]);
+      expect(refused.body.detail).toEqual([expect.objectContaining({ loc: ['body', 'consume_units'] })]);
+    }
+    expect(await w.chain.held(agent.wallet.address)).toBe(before);
+    expect((await settle(signature, { consume_units: 1 }, key)).body.consumed_units).toBe(1);
+    const late = await settle(signature, { consume_units: 2 });
+    expect([late.status, late.body.meta.buys_units]).toEqual([422, 1]);
+  });
+
   it('pays again for the next request, and every receipt proves its own payment', async () => {
     const receipts: string[] = [];
     for (let i = 0; i < 3; i++) {
@@ -74,7 +102,7 @@ describe('an agent that has never heard of us', () => {
     await letTimePass(w, FIRST_LOOK);
     await w.sweep();
     const { body } = await w.call('GET', `/v1/payments?product_id=${product.product_id}`, { key: merchant.key });
-    expect(body.total).toBe(5);
+    expect(body.total).toBe(7);
     for (const payment of body.items) {
       expect(payment).toMatchObject({ status: 'CONFIRMED', references: [], payer_wallet: agent.wallet.address, net: { amount: '0.01' } });
       expect([payment.membership_id, typeof payment.finalized_at]).toEqual([undefined, 'string']);
@@ -85,6 +113,6 @@ describe('an agent that has never heard of us', () => {
       await associatedTokenAccount(merchant.wallet.address, USDC),
     );
     // All of it, straight to the merchant: the one unit that made the account, and five payments.
-    expect(balance.value.amount).toBe('50001');
+    expect(balance.value.amount).toBe('70001');
   });
 });

@@ -15,7 +15,13 @@ const SettleRequest = z
     ...productRef,
     payment_signature: z.string().min(1).max(65_536).openapi({ description: 'Value of the buyer’s PAYMENT-SIGNATURE header, as it came.' }),
     customer: CustomerBody.optional(),
-    consume_units: z.number().int().min(0).max(1_000_000_000).default(0).openapi({ description: 'Used in the same step.' }),
+    consume_units: z
+      .number()
+      .int()
+      .min(0)
+      .max(1_000_000_000)
+      .default(0)
+      .openapi({ description: 'Used in the same step; 422 with `meta.buys_units` above what the payment buys.' }),
   })
   .openapi('SettleRequest');
 
@@ -26,7 +32,7 @@ const settle = createRoute({
   tags: ['x402'],
   summary: 'Settle an x402 payment',
   description:
-    'One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` ' +
+    'One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers, and keeps, `duplicate: true` ' +
     'with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served ' +
     'for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: ' +
     `send the same payment again, never ask for a new one. ${FEE_BUDGET_TEXT}`,

@@ -51,7 +51,7 @@ interface FirstSuccess extends Settled {
 /**
  * Settles a payment once per Idempotency-Key, and once per payment whatever the key: verify, claim, co-sign, broadcast, see
  * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by the next request.
- * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 429, 503 rpc_unavailable.
+ * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 422 for too many units, 429, 503 rpc_unavailable.
  */
 export async function settlePayment(ctx: Scope, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
@@ -61,10 +61,20 @@ export async function settlePayment(ctx: Scope, request: IdempotentRequest, inpu
     await releaseLease(ctx, held.lease);
     throw error;
   });
-  // Only answers with an effect are stored. Refusals, pending outcomes and successes that a request was told before free the key.
   if ('toldBefore' in settling) return storeAnswer(ctx, request, held.lease, settling, caller);
-  await releaseLease(ctx, held.lease);
+  // Refusals, pending outcomes and repeated successes free the key.
+  await (settling.kind === 'settled' && settling.isDuplicate ? storeDuplicate(ctx, held.lease, settling) : releaseLease(ctx, held.lease));
   return settling;
+}
+
+/** Stores the first answer of another key. It serves nothing, so that a failure to store it only frees the key. */
+async function storeDuplicate(ctx: Shard, held: Lease, { answer }: Settled): Promise<void> {
+  try {
+    await commit(ctx, { events: [], writes: held.finish(answer), result: null });
+  } catch (error) {
+    ctx.note(`answer not kept: ${storyOf(error)}`);
+    await releaseLease(ctx, held);
+  }
 }
 
 /**
@@ -100,10 +110,11 @@ async function storeAnswer(
 
 /** Answers a stored answer again; 409 state_conflict where the use it served was given back. */
 async function replayAnswer(ctx: Shard, answer: StoredAnswer, caller: string): Promise<SettleResult> {
-  const { payment_id: paymentId, consumed_units: consumedUnits } = JSON.parse(answer.body) as SettlementBody & { payment_id: PaymentId };
+  const body = JSON.parse(answer.body) as SettlementBody & { payment_id: PaymentId };
+  const { payment_id: paymentId, consumed_units: consumedUnits, duplicate: isDuplicate = false } = body;
   const stored = consumedUnits > 0 ? await loadSettlement(ctx, paymentId) : null;
   if (stored) requireUse(await creditPayment(ctx, toPaidPurchase(stored.settlement), { key: caller, units: consumedUnits }));
-  return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: false };
+  return { kind: 'settled', answer, consumedUnits: 0, isDuplicate };
 }
 
 async function settleUnderLease(ctx: Scope, input: SettlePayment, caller: string): Promise<SettleResult | FirstSuccess> {
@@ -113,7 +124,10 @@ async function settleUnderLease(ctx: Scope, input: SettlePayment, caller: string
   const claimed = read.ok ? await claimOrFind(ctx, sale, read, input) : read;
   if ('reason' in claimed) return refuseWithChallenge(ctx, sale, input, claimed.reason);
   const { settlement, isNew } = claimed;
-  if (!isNew) requireSamePurpose(settlement, ctx, input);
+  if (!isNew) {
+    requireSamePurpose(settlement, ctx, input);
+    requireBought(settlement, input);
+  }
   const outcome = await followThrough(ctx, settlement, { isNew });
   const told = !isNew && outcome.status === 'settled' ? await findTold(ctx.db, settlement) : null;
   return creditAndUse(ctx, settlement, outcome, sale, { ...input, caller, told });
@@ -124,16 +138,19 @@ async function claimOrFind(
   ctx: Shard,
   sale: Sale,
   read: PaymentReading & { ok: true },
-  { customer }: SettlePayment,
+  input: SettlePayment,
 ): Promise<{ settlement: Settlement; isNew: boolean } | { reason: string }> {
   const { messageHash } = read.verified;
   const known = await findSettlement(ctx, messageHash);
   if (known) return { settlement: known, isNew: false };
   if (sale.switchedOff) throw newSwitchedOffError(sale);
   if (await isForgottenPayee(ctx, sale, read.accepted.payTo)) return { reason: 'invalid_payment_requirements' };
-  const drafted = await draftSettlement(ctx, sale, read, customer);
+  const drafted = await draftSettlement(ctx, sale, read, input.customer);
   // Of two requests the slower gets the claim of the faster one, which may even have settled it by now.
-  if (drafted.ok) return claimOnce(ctx, drafted.settlement);
+  if (drafted.ok) {
+    requireBought(drafted.settlement, input);
+    return claimOnce(ctx, drafted.settlement);
+  }
   // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
   const claimed = await findSettlement(ctx, messageHash);
   return claimed ? { settlement: claimed, isNew: false } : { reason: drafted.reason };
@@ -145,6 +162,14 @@ function requireSamePurpose(settlement: Settlement, tenant: Tenant, { productId,
   const named = customerColumns(customer, settlement.payerWallet);
   const isSameCustomer = settlement.customerRef === named.customerRef && settlement.customerWallet === named.customerWallet;
   if (!isTheirs || !isSameCustomer) throw new ApiError('duplicate_settlement');
+}
+
+/** Throws 422 before money moves if the request is to use more than the payment buys. A sale by time alone buys no number of units. */
+function requireBought({ terms: { usageUnits } }: Settlement, { consumeUnits }: SettlePayment): void {
+  if (usageUnits === null || consumeUnits <= usageUnits) return;
+  const msg = `This payment buys ${usageUnits} units. Consume at most as many, or ask for a challenge for more`;
+  const problems = [{ loc: ['body', 'consume_units'], msg, type: 'too_big' }];
+  throw new ApiError('validation_error', { problems, meta: { buys_units: usageUnits } });
 }
 
 /**
