@@ -780,7 +780,7 @@ export interface paths {
     put?: never;
     /**
      * Start a checkout
-     * @description Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session with a payment under way returns that one, in the asset it was begun in, whichever is asked for.
+     * @description Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session with a payment under way returns that one. In another asset it is 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.
      */
     post: operations['connectBuyer'];
     delete?: never;
@@ -1450,7 +1450,7 @@ export interface paths {
     };
     /**
      * Get a timeline
-     * @description The story of a payment or membership, oldest first.
+     * @description Events of a payment or membership and their deliveries, oldest first unless `order` says otherwise. `next` is null on the last page; else send it as `after`. 404 for a payment or membership that is not yours.
      */
     get: operations['getWebhookTimeline'];
     put?: never;
@@ -2000,7 +2000,7 @@ export interface paths {
     put?: never;
     /**
      * Create a payment session
-     * @description Opens a checkout for one buyer, with the price and the customer fixed for 30 minutes. Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one, in the asset it was begun in, whichever is asked for. After a failed payment a new one may begin while the session lives.
+     * @description Opens a checkout for one buyer, with the price and the customer fixed for 30 minutes. Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one. Connect in another asset is 409 `other_asset`, unless `replaces_payment_id` names it. After a failed payment a new one may begin while the session lives.
      */
     post: operations['createPaymentSession'];
     delete?: never;
@@ -2020,7 +2020,7 @@ export interface paths {
     put?: never;
     /**
      * Settle an x402 payment
-     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. Buying a plan uses none of these. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
+     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers, and keeps, `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. Buying a plan uses none of these. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settlePayment'];
     delete?: never;
@@ -5679,6 +5679,7 @@ export interface components {
         /** @description How it stands. */
         status?: string;
       }[];
+      next: string | null;
     };
     EventPage: {
       /** @description The entries of this page. */
@@ -6332,7 +6333,7 @@ export interface components {
       /** @description Whom it is about: a wallet, or your own name of the customer. Exactly one where it is asked for. */
       customer?: components['schemas']['Customer'];
       /**
-       * @description Used in the same step.
+       * @description Used in the same step; 422 with `meta.buys_units` above what the payment buys.
        * @default 0
        */
       consume_units?: number;
@@ -9688,6 +9689,9 @@ export interface operations {
         payment_id?: string;
         /** @description The id of the membership. */
         membership_id?: string;
+        order?: 'asc' | 'desc';
+        /** @description The `next` of the page before. */
+        after?: string;
         /** @description How many entries at most. */
         limit?: number;
         /** @description The mode a token acts in; default live. */

@@ -107,6 +107,20 @@ describe('support', () => {
     expect((await move(id, 'resolve', ada.token)).status).toBe(403);
   });
 
+  it('is open to an admin key of staff, for as long as its maker is staff', async () => {
+    const id = await opened();
+    const maker = await openStaff(w);
+    const body = { name: 'desk', permissions: ['read', 'execute', 'admin'] };
+    const { body: made } = await w.call('POST', '/v1/keys', { key: maker.token, body });
+    expect((await list('?scope=all', made.raw_key)).status).toBe(200);
+    expect((await thread(id, made.raw_key)).status).toBe(200);
+    expect((await move(id, 'resolve', made.raw_key)).body.status).toBe('resolved');
+    const headers = { 'X-Svc-Operator-Secret': OPERATOR_SECRET };
+    await w.call('POST', '/v1/operator/accounts', { headers, body: { account: maker.userId, action: 'unstaff' } });
+    expect((await list('?scope=all', made.raw_key)).body.meta.reason).toBe('staff_required');
+    expect((await thread(id, made.raw_key)).status).toBe(404);
+  });
+
   it('is listed by the newest message, by status, and for staff over all merchants', async () => {
     const eve = await w.merchant();
     const first = await opened({ subject: 'First' }, eve.key);

@@ -85,9 +85,30 @@ describe('the timeline', () => {
     }
   });
 
-  it('shows a stranger, and the other mode, nothing', async () => {
+  it('is 404 for a stranger, in the other mode and for an unknown id', async () => {
     const eve = await w.merchant();
-    for (const key of [eve.key, ada.sandboxKey]) expect(await itemsOf(`payment_id=${paid.payment_id}`, key)).toEqual([]);
+    for (const key of [eve.key, ada.sandboxKey]) expect((await get(ada, `timeline?payment_id=${paid.payment_id}`, key)).status).toBe(404);
+    expect((await get(ada, `timeline?payment_id=${crypto.randomUUID()}`)).status).toBe(404);
+    expect((await get(ada, `timeline?membership_id=${crypto.randomUUID()}`)).status).toBe(404);
+  });
+
+  it('pages through all items in either order by next, and refuses a made-up cursor', async () => {
+    const one = `payment_id=${paid.payment_id}`;
+    const all = await itemsOf(`${one}&limit=120`);
+    for (const order of ['asc', 'desc']) {
+      const seen: Item[] = [];
+      for (let after: string | null = ''; after !== null; ) {
+        const { body } = await get(ada, `timeline?${one}&order=${order}&limit=3${after && `&after=${after}`}`);
+        expect(body.items.length).toBeGreaterThan(0);
+        seen.push(...body.items);
+        after = body.next;
+      }
+      expect(seen).toEqual(order === 'asc' ? all : all.toReversed());
+    }
+    for (const after of ['made-up', '999999999', all[0]!.event_id.slice(0, -1)]) {
+      const { status, body } = await get(ada, `timeline?${one}&after=${after}`);
+      expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['query', 'after']]);
+    }
   });
 });
 

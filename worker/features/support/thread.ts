@@ -9,8 +9,8 @@ import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.t
 import type { Thread } from './resource.ts';
 import { findTicket, listMessages } from './store.ts';
 
-/** Staff are people: a key acts for its merchant alone, also one that staff made. */
-const isStaff = ({ via, isStaff }: Actor): boolean => via === 'jwt' && isStaff;
+/** A key opens staff routes by its `admin` permission, as long as its maker is staff. Every call asks that. */
+const isStaff = ({ via, isStaff, permissions }: Actor): boolean => isStaff && (via === 'jwt' || permissions.includes('admin'));
 
 /** 403 for all who are not staff. */
 export function requireStaff(actor: Actor): void {
@@ -54,11 +54,11 @@ export async function threadOf(
 ): Promise<Thread> {
   const { paymentId, membershipId } = ticket;
   const about = paymentId !== null ? { paymentId } : membershipId !== null ? { membershipId } : null;
-  const [messages, timeline] = await Promise.all([
+  const [messages, story] = await Promise.all([
     listMessages(ctx.db, ticket.id, before, THREAD_MAX.messages + 1),
-    about ? readTimeline(ctx, about, TIMELINE.default) : [],
+    about ? readTimeline(ctx, about, { order: 'asc', limit: TIMELINE.default }) : null,
   ]);
-  return { ticket, ...pageOf([...added, ...messages]), timeline };
+  return { ticket, ...pageOf([...added, ...messages]), timeline: story?.items ?? [] };
 }
 
 /** A ticket with a page of its thread: the newest messages, or those before one of them. 404. */

@@ -123,11 +123,8 @@ export async function findArchivedEvent(ctx: Shard, delivery: Delivery): Promise
   return found?.object.find(({ id }) => id === delivery.eventId) ?? null;
 }
 
-/** The time of a delivery in a timeline: when it ended, or as long as it has not, when it began. */
-const toldAt = sql`coalesce(${webhookDeliveries.completedAt}, ${webhookDeliveries.createdAt})`;
-
-/** The story of a payment or membership: the first events and their first deliveries, in the order in which they are told. */
-export async function loadTimeline(scope: Scope, about: { paymentId: string } | { membershipId: string }, limit: number) {
+/** All events of a payment or membership in the order in which they were stored, with their deliveries. */
+export async function loadTimeline(scope: Scope, about: { paymentId: string } | { membershipId: string }) {
   const { db, merchantId, livemode } = scope;
   // The signs keep the search on the index of what the story is about: the merchant has many more events.
   const isMine = sql`+${events.merchantId} = ${merchantId} AND +${events.livemode} = ${livemode}`;
@@ -138,25 +135,21 @@ export async function loadTimeline(scope: Scope, about: { paymentId: string } | 
       .select({ key: sql<string>`a.key` })
       .from(sql`archived_stories s JOIN archives a ON a.id = s.archive_id`)
       .where(sql`s.story_id = ${storyIdOf(storyId)} AND a.merchant_id = ${merchantId} AND a.livemode = ${livemode ? 1 : 0}`)
-      .orderBy(sql`s.archive_id`)
-      .limit(limit),
+      .orderBy(sql`s.archive_id`),
     db
-      .select()
+      .select({ id: events.id, type: events.type, createdAt: events.createdAt })
       .from(events)
       .where(and(eq(events[name], storyId), isMine))
-      .orderBy(asc(events.createdAt), asc(events.seq))
-      .limit(limit),
+      .orderBy(asc(events.createdAt), asc(events.seq)),
   ]);
-  const old: StoredEvent[] = [];
-  for (let i = 0; i < objects.length && old.length < limit; i++)
-    old.push(...(await readArchivedEvents(scope, objects[i]!.key, storyId)).filter((event) => event[name] === storyId));
-  const told = [...old, ...rows].slice(0, limit);
-  // No delivery is told before its event, so those of later events have no place among so many items.
+  const all: Pick<StoredEvent, 'id' | 'type' | 'createdAt'>[] = [];
+  for (const { key } of objects) all.push(...(await readArchivedEvents(scope, key, storyId)).filter((event) => event[name] === storyId));
+  all.push(...rows);
+  const { id, eventId, eventType, status, createdAt, completedAt } = webhookDeliveries;
   const deliveries = await db
-    .select()
+    .select({ id, eventId, eventType, status, createdAt, completedAt })
     .from(webhookDeliveries)
-    .where(inArray(webhookDeliveries.eventId, sql`(SELECT value FROM json_each(${JSON.stringify(told.map(({ id }) => id))}))`))
-    .orderBy(asc(toldAt), asc(webhookDeliveries.id))
-    .limit(limit);
-  return { events: told, deliveries };
+    .where(inArray(eventId, sql`(SELECT value FROM json_each(${JSON.stringify(all.map((event) => event.id))}))`))
+    .orderBy(asc(id));
+  return { events: all, deliveries };
 }

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { ApiError } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
 import type { Scope } from '#platform/context.ts';
 import { Timestamp } from '#platform/http/openapi.ts';
@@ -13,13 +14,11 @@ export const TimelineItem = z.object({
   status: z.string().optional(),
 });
 
-/** The story of a payment or membership of a merchant, oldest first: its events and their deliveries. */
-export async function readTimeline(
-  ctx: Scope,
-  about: { paymentId: string } | { membershipId: string },
-  limit: number,
-): Promise<z.infer<typeof TimelineItem>[]> {
-  const found = await loadTimeline(ctx, about, limit);
+type Item = z.infer<typeof TimelineItem>;
+
+/** The events of a merchant's payment or membership, and their deliveries, oldest first. */
+async function listItems(ctx: Scope, about: { paymentId: string } | { membershipId: string }): Promise<Item[]> {
+  const found = await loadTimeline(ctx, about);
   const items = [
     ...found.events.map(({ createdAt: at, type, id }) => ({ at, kind: 'event' as const, type, event_id: id })),
     ...found.deliveries.map((delivery) => ({
@@ -33,5 +32,36 @@ export async function readTimeline(
   ];
   // Stable: what happened in the same millisecond keeps the order in which it was stored, events before their deliveries.
   items.sort((a, b) => a.at - b.at);
-  return items.slice(0, limit).map((item) => ({ ...item, at: iso(item.at) }));
+  return items.map((item) => ({ ...item, at: iso(item.at) }));
+}
+
+export interface TimelinePage {
+  order: 'asc' | 'desc';
+  /** The `next` of the page before. */
+  after?: string | undefined;
+  limit: number;
+}
+
+const cursorOf = ({ event_id, delivery_id }: Item): string => String(delivery_id ?? event_id);
+
+/** One page of a timeline; null for what this merchant does not have. Throws 422 for a cursor that names no item of it. */
+export async function readTimeline(
+  ctx: Scope,
+  about: { paymentId: string } | { membershipId: string },
+  { order, after, limit }: TimelinePage,
+): Promise<{ items: Item[]; next: string | null } | null> {
+  const items = await listItems(ctx, about);
+  if (items.length === 0) return null;
+  if (order === 'desc') items.reverse();
+  const from = after === undefined ? 0 : items.findIndex((item) => cursorOf(item) === after) + 1;
+  if (after !== undefined && from === 0) {
+    const problem = {
+      loc: ['query', 'after'],
+      msg: 'This is no cursor of this timeline. Send the next of a page before',
+      type: 'not_found',
+    };
+    throw new ApiError('validation_error', { problems: [problem] });
+  }
+  const page = items.slice(from, from + limit);
+  return { items: page, next: from + limit < items.length ? cursorOf(page.at(-1)!) : null };
 }

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { ApiError } from '#core/errors.ts';
+import { ApiError, raise } from '#core/errors.ts';
 import type { EndpointId, MembershipId, PaymentId } from '#core/ids.ts';
 import { TIMELINE } from '#core/limits.ts';
 import type { Keep } from '#platform/db/once.ts';
@@ -7,7 +7,7 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { idOf, ModeQuery, ok, PageQuery, pageOf, positiveInteger, router } from '#platform/http/openapi.ts';
+import { idOf, ModeQuery, ok, orNull, PageQuery, pageOf, positiveInteger, router } from '#platform/http/openapi.ts';
 import { DELIVERY } from '#rules/states.ts';
 import { listEvents } from '../events.store.ts';
 import { DeliveryBody, EventBody, EventQuery, toDeliveryResource, toEventResource } from '../resource.ts';
@@ -55,19 +55,26 @@ const timeline = createRoute({
   operationId: 'getWebhookTimeline',
   tags,
   summary: 'Get a timeline',
-  description: 'The story of a payment or membership, oldest first.',
+  description:
+    'Events of a payment or membership and their deliveries, oldest first unless `order` says otherwise. `next` is null on the last page; else ' +
+    'send it as `after`. 404 for a payment or membership that is not yours.',
   ...read,
   request: {
     query: z.object({
       payment_id: idOf<PaymentId>().optional(),
       membership_id: idOf<MembershipId>().optional(),
+      order: z.enum(['asc', 'desc']).default('asc'),
+      after: z.string().max(64).optional().openapi({ description: 'The `next` of the page before.' }),
       limit: positiveInteger(TIMELINE.max)
         .default(TIMELINE.default)
         .openapi({ type: 'integer', minimum: 1, maximum: TIMELINE.max, default: TIMELINE.default }),
       ...ModeQuery,
     }),
   },
-  responses: { ...ok(z.object({ items: z.array(TimelineItem) }).openapi('WebhookTimeline')), ...merchantErrors() },
+  responses: {
+    ...ok(z.object({ items: z.array(TimelineItem), next: orNull(z.string()) }).openapi('WebhookTimeline')),
+    ...merchantErrors('not_found'),
+  },
 });
 const eventList = createRoute({
   method: 'get',
@@ -94,14 +101,14 @@ export const deliveryRoutes = router()
   })
   .openapi(timeline, async (c) => {
     const { scope: ctx } = c.var;
-    const { payment_id: paymentId, membership_id: membershipId, limit } = c.req.valid('query');
+    const { payment_id: paymentId, membership_id: membershipId, ...wanted } = c.req.valid('query');
     const about = paymentId === undefined ? membershipId !== undefined && { membershipId } : membershipId === undefined && { paymentId };
     if (!about) {
       throw new ApiError('validation_error', {
         problems: [{ loc: ['query'], msg: 'Give exactly one of payment_id and membership_id', type: 'missing' }],
       });
     }
-    return c.json({ items: await readTimeline(ctx, about, limit) }, 200);
+    return c.json((await readTimeline(ctx, about, wanted)) ?? raise('not_found'), 200);
   })
   .openapi(eventList, async (c) => {
     const { scope: ctx } = c.var;
