@@ -23,6 +23,8 @@ export interface LocalSecrets {
   handoffSecrets: string;
   telegramConnectorSecret: string;
   discordConnectorSecret: string;
+  /** Signs what a node provider sends to the chain webhook. */
+  rpcWebhookSecret: string;
   merchant: {
     email: string;
     password: string;
@@ -50,6 +52,7 @@ const newKeys = (): Omit<LocalSecrets, 'merchant'> => ({
   handoffSecrets: newSeed(),
   telegramConnectorSecret: newSeed(),
   discordConnectorSecret: newSeed(),
+  rpcWebhookSecret: newSeed(),
 });
 
 /** The secrets of a state directory; the first call makes the directory and them. */

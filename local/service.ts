@@ -80,6 +80,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     TREASURY_WALLET: treasury,
     PRICE_URL: prices.url + PRICE_PATH,
     HANDOFF_SECRETS: secrets.handoffSecrets,
+    RPC_WEBHOOK_SECRET: secrets.rpcWebhookSecret,
     // There is no bot here: the developer plays the connector, with these secrets from the state directory.
     TELEGRAM_BOT_USERNAME: 'svc_local_bot',
     TELEGRAM_CONNECTOR_SECRETS: secrets.telegramConnectorSecret,

@@ -5679,6 +5679,7 @@ export interface components {
         /** @description How it stands. */
         status?: string;
       }[];
+      /** @description Cursor of the next page; null on the last one. */
       next: string | null;
     };
     EventPage: {
@@ -9689,6 +9690,7 @@ export interface operations {
         payment_id?: string;
         /** @description The id of the membership. */
         membership_id?: string;
+        /** @description Oldest first (`asc`) or newest first. */
         order?: 'asc' | 'desc';
         /** @description The `next` of the page before. */
         after?: string;

@@ -71,7 +71,10 @@ describe('a payment session, with what else a connect may bring', () => {
       expect([again.status, again.body.payment_id, again.body.price]).toEqual([200, bill.payment_id, bill.price]);
     }
     const refused = await connect(product, session, { asset: 'USDC' });
-    expect([refused.status, refused.body.meta]).toEqual([409, expect.objectContaining({ reason: 'other_asset', payment_id: bill.payment_id })]);
+    expect([refused.status, refused.body.meta]).toEqual([
+      409,
+      expect.objectContaining({ reason: 'other_asset', payment_id: bill.payment_id }),
+    ]);
     const replaced = await connect(product, session, { asset: 'USDC', replaces_payment_id: bill.payment_id });
     expect([replaced.status, replaced.body.price.asset]).toEqual([200, 'USDC']);
     expect((await connect(product, session, { asset: 'USDC' })).body.payment_id).toBe(replaced.body.payment_id);

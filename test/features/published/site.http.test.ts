@@ -61,10 +61,12 @@ describe('the site of the service itself', () => {
     }
   });
 
-  it('keeps search engines away from buyers, accounts and the API, and nothing else', async () => {
+  it('keeps search engines away from buyers, accounts and the API, and lets them read the reference', async () => {
     const { response, text } = await read('/robots.txt');
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
-    expect(text.split('\n')).toEqual(['User-agent: *', 'Disallow: /v1/', 'Disallow: /r/', 'Disallow: /dashboard', 'Disallow: /login', '']);
+    const allowed = ['Allow: /v1/docs', 'Allow: /v1/openapi.json'];
+    const kept = ['Disallow: /v1/', 'Disallow: /r/', 'Disallow: /dashboard', 'Disallow: /login'];
+    expect(text.split('\n')).toEqual(['User-agent: *', ...allowed, ...kept, '']);
   });
 
   it('names in security.txt a contact, and a day it is good until that is less than a year away (RFC 9116)', async () => {

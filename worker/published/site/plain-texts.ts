@@ -2,7 +2,16 @@ import { DAY, iso } from '#core/time.ts';
 
 /** Pages of buyers and accounts are nothing to search for; what merchants link to is not followed by name. */
 export const robotsText = (): string =>
-  ['User-agent: *', 'Disallow: /v1/', 'Disallow: /r/', 'Disallow: /dashboard', 'Disallow: /login', ''].join('\n');
+  [
+    'User-agent: *',
+    'Allow: /v1/docs',
+    'Allow: /v1/openapi.json',
+    'Disallow: /v1/',
+    'Disallow: /r/',
+    'Disallow: /dashboard',
+    'Disallow: /login',
+    '',
+  ].join('\n');
 
 const GOOD_FOR = 180 * DAY;
 

@@ -124,7 +124,7 @@ export async function connectInSession(
   return checkout;
 }
 
-/** Throws 409 `other_asset`: a transaction in an asset that nobody asked for fails in the buyer's wallet. */
+/** Throws 409 `other_asset`: a wallet without the asset of the first payment cannot sign its transaction. */
 function requireSameAsset(running: Payment, { asset = running.asset }: Connect): void {
   if (asset === running.asset) return;
   const detail = `This session is being paid in ${running.asset}. Name its payment in replaces_payment_id to pay in ${asset}.`;

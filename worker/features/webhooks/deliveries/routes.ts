@@ -63,7 +63,7 @@ const timeline = createRoute({
     query: z.object({
       payment_id: idOf<PaymentId>().optional(),
       membership_id: idOf<MembershipId>().optional(),
-      order: z.enum(['asc', 'desc']).default('asc'),
+      order: z.enum(['asc', 'desc']).default('asc').openapi({ description: 'Oldest first (`asc`) or newest first.' }),
       after: z.string().max(64).optional().openapi({ description: 'The `next` of the page before.' }),
       limit: positiveInteger(TIMELINE.max)
         .default(TIMELINE.default)
@@ -72,7 +72,14 @@ const timeline = createRoute({
     }),
   },
   responses: {
-    ...ok(z.object({ items: z.array(TimelineItem), next: orNull(z.string()) }).openapi('WebhookTimeline')),
+    ...ok(
+      z
+        .object({
+          items: z.array(TimelineItem),
+          next: orNull(z.string()).openapi({ description: 'Cursor of the next page; null on the last one.' }),
+        })
+        .openapi('WebhookTimeline'),
+    ),
     ...merchantErrors('not_found'),
   },
 });
