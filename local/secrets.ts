@@ -9,6 +9,8 @@ export interface LocalSecrets {
   /** 32-byte base64url seeds. */
   jwtKeys: string;
   receiptKeys: string;
+  letterKeys: string;
+  sandboxSeed: string;
   operatorSecret: string;
   sealKeys: string;
   challengeKeys: string;
@@ -42,6 +44,8 @@ const newKeys = (): Omit<LocalSecrets, 'merchant'> => ({
   pepper: newSeed(),
   jwtKeys: newSeed(),
   receiptKeys: newSeed(),
+  letterKeys: newSeed(),
+  sandboxSeed: newSeed(),
   operatorSecret: newSeed(),
   sealKeys: newSeed(),
   challengeKeys: newSeed(),

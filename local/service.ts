@@ -71,6 +71,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     PEPPER: secrets.pepper,
     JWT_KEYS: secrets.jwtKeys,
     RECEIPT_KEYS: secrets.receiptKeys,
+    LETTER_KEYS: secrets.letterKeys,
+    SANDBOX_SEED: secrets.sandboxSeed,
     OPERATOR_SECRET: secrets.operatorSecret,
     SEAL_KEYS: secrets.sealKeys,
     CHALLENGE_KEYS: secrets.challengeKeys,

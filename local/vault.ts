@@ -21,6 +21,8 @@ const OWN = [
   'PEPPER',
   'JWT_KEYS',
   'RECEIPT_KEYS',
+  'LETTER_KEYS',
+  'SANDBOX_SEED',
   'SEAL_KEYS',
   'FEE_PAYER_KEYS',
   'CHALLENGE_KEYS',

@@ -44,8 +44,9 @@ function compatibility(): { date: string; flags: string } {
 }
 
 function variablesOf(stateDir: string): Record<string, string> {
-  const { pepper, jwtKeys, receiptKeys, sealKeys } = openSecrets(stateDir);
-  const secrets = { PEPPER: pepper, JWT_KEYS: jwtKeys, RECEIPT_KEYS: receiptKeys, SEAL_KEYS: sealKeys };
+  const { pepper, jwtKeys, receiptKeys, letterKeys, sandboxSeed, sealKeys } = openSecrets(stateDir);
+  const forLetters = { LETTER_KEYS: letterKeys, SANDBOX_SEED: sandboxSeed };
+  const secrets = { PEPPER: pepper, JWT_KEYS: jwtKeys, RECEIPT_KEYS: receiptKeys, SEAL_KEYS: sealKeys, ...forLetters };
   const toml = readFileSync(WRANGLER_TOML, 'utf8');
   const reference = /^SERVICE_REFERENCE = "(.+)"$/m.exec(toml)![1]!;
   return { ...secrets, NETWORK: 'devnet', RPC_URL: 'http://127.0.0.1:1', SERVICE_REFERENCE: reference, RATE_MULTIPLIER };

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { simulatedConfig } from '#platform/chain/simulated-config.ts';
 import { configTable } from '#platform/config-table.ts';
 import readme from '../../README.md?raw';
 import { base64url } from '../../worker/core/encoding.ts';
@@ -19,6 +20,8 @@ const MAINNET = {
   PEPPER: seed(),
   JWT_KEYS: seed(),
   RECEIPT_KEYS: seed(),
+  LETTER_KEYS: seed(),
+  SANDBOX_SEED: seed(),
   SEAL_KEYS: seed(),
 };
 const findingsOf = (changes: Record<string, string>, base: Record<string, string> = MAINNET): Finding[] =>
@@ -37,15 +40,33 @@ describe('a configuration', () => {
     expect(findingsOf({ SERVICE_REFERENCE: WALLET }, testConfig('any')).filter(({ isFatal }) => isFatal)).toEqual([]);
   });
 
+  it('makes the keys of sandboxes of a seed of their own, and of no other secret', () => {
+    const keysUnder = (changes: Record<string, string>) => simulatedConfig(readConfig({ ...MAINNET, ...changes }).config!).FEE_PAYER_KEYS;
+    const mine = keysUnder({});
+    for (const name of ['RECEIPT_KEYS', 'PEPPER', 'JWT_KEYS', 'SEAL_KEYS']) expect(keysUnder({ [name]: seed() })).toBe(mine);
+    expect(keysUnder({ SANDBOX_SEED: seed() })).not.toBe(mine);
+  });
+
   it('tells everything that is missing together, by name', () => {
     const missing = readConfig({}).findings.map(({ name }) => name);
-    expect(missing.toSorted()).toEqual(['JWT_KEYS', 'NETWORK', 'PEPPER', 'RECEIPT_KEYS', 'RPC_URL', 'SEAL_KEYS', 'SERVICE_REFERENCE']);
+    expect(missing.toSorted()).toEqual([
+      'JWT_KEYS',
+      'LETTER_KEYS',
+      'NETWORK',
+      'PEPPER',
+      'RECEIPT_KEYS',
+      'RPC_URL',
+      'SANDBOX_SEED',
+      'SEAL_KEYS',
+      'SERVICE_REFERENCE',
+    ]);
     expect(readConfig({}).config).toBeNull();
   });
 
   it.each<[string, Record<string, string>, string]>([
     ['a pepper under 32 bytes', { PEPPER: 'x'.repeat(31) }, 'wrong: PEPPER must be one or more of 32+ bytes, comma-separated'],
     ['a receipt key that is no key', { RECEIPT_KEYS: 'nonsense' }, 'wrong: RECEIPT_KEYS must be 32-byte base64url seeds, comma-separated'],
+    ['two sandbox seeds', { SANDBOX_SEED: `${seed()},${seed()}` }, 'wrong: SANDBOX_SEED must be one 32-byte base64url seed'],
     ['a ring with a gap', { JWT_KEYS: `${seed()},,${seed()}` }, 'wrong: JWT_KEYS must be 32-byte base64url seeds, comma-separated'],
     ['a reference that is no address', { SERVICE_REFERENCE: 'wallet' }, 'wrong: SERVICE_REFERENCE must be address'],
     ['no node', { RPC_URL: '' }, 'wrong: RPC_URL is missing, and so is RPC_URLS'],

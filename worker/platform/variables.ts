@@ -68,6 +68,16 @@ export const VARIABLES = {
     needed: 'always',
     isSecret: true,
   }),
+  LETTER_KEYS: variableOf(seeds, SEEDS, 'the first makes the tokens in emails that verify an address or set a password, all verify', {
+    needed: 'always',
+    isSecret: true,
+  }),
+  SANDBOX_SEED: variableOf(
+    seeds.refine((text) => !text.includes(',')),
+    'one 32-byte base64url seed',
+    'the wallets and keys of sandboxes are made of it; they hold nothing',
+    { needed: 'always', isSecret: true },
+  ),
   SEAL_KEYS: variableOf(seeds, SEEDS, 'the first seals webhook secrets and kept answers in the database, all open them', {
     needed: 'always',
     isSecret: true,

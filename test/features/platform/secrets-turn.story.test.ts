@@ -3,7 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { crc32, hmacSha256, keyRing, pepperedHash } from '#core/crypto.ts';
 import { base58, base62, base64url, hex, randomBase62, utf8 } from '#core/encoding.ts';
 import { admissionIdOf } from '#core/ids.ts';
-import type { Env } from '#platform/context.ts';
+import { emailToken } from '#features/accounts/auth/email-proof.ts';
+import { findAccount } from '#features/accounts/store.ts';
+import { type Env, newCtx } from '#platform/context.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import { newAgent, sellToAgents, stall } from '../../world/agent.ts';
 import { Setup } from '../../world/bootstrap.ts';
 import { type Drill, turn, under } from '../../world/turn.ts';
@@ -104,6 +107,21 @@ describe('a secret that is turned under load refuses nobody', () => {
       use: async (env, receiptId) =>
         expect(granted(await w.call('GET', `/v1/receipt/${receiptId}/verify`, { env }))).toMatchObject({ valid: true }),
     }));
+
+  it('LETTER_KEYS: links in emails under either are good, and under no pepper', async () => {
+    const ctxOf = (env: Env) => newCtx(env, { requestId: 'req_turn', defer: () => {} });
+    const { db } = await homeOf(ctxOf(w.env), merchant.userId);
+    const account = (await findAccount(db, merchant.userId))!;
+    await run<string>({
+      secret: 'LETTER_KEYS',
+      make: async (env) => emailToken(ctxOf(env), 'verify', account, Date.now()),
+      use: async (env, token) => {
+        const preview = (over: Env) => w.call('POST', '/v1/account/email/preview', { body: { token }, env: over });
+        granted(await preview({ ...env, PEPPER: seed() }));
+        granted(await preview({ ...env, LETTER_KEYS: seed() }), 401);
+      },
+    });
+  });
 
   it('SEAL_KEYS: what either sealed is opened, and an answer is repeated to the byte', () =>
     run<{ headers: Record<string, string>; body: object; answer: string }>({

@@ -4,14 +4,9 @@ import type { Config } from '#platform/context.ts';
 import { SIMULATED_PRICE_URL } from '#platform/providers/price.ts';
 import { NETWORKS } from '#solana/assets.ts';
 
-/**
- * A seed of the sandbox, for one purpose. Made of the receipt key that a deployment keeps for ever, so that a test wallet lasts, and
- * bound to its purpose, so that it tells nothing of that key.
- */
-export function sandboxSeed({ RECEIPT_KEYS }: Pick<Config, 'RECEIPT_KEYS'>, ...purpose: string[]): Uint8Array {
-  const oldest = base64url.decode(RECEIPT_KEYS.split(',').at(-1)!.trim());
-  return hmacSha256(oldest, utf8(JSON.stringify(['sandbox', ...purpose])));
-}
+/** A seed of the sandbox, for one purpose. It signs nothing that is worth anything, and no live key is made of the same secret. */
+export const sandboxSeed = ({ SANDBOX_SEED }: Pick<Config, 'SANDBOX_SEED'>, ...purpose: string[]): Uint8Array =>
+  hmacSha256(base64url.decode(SANDBOX_SEED), utf8(JSON.stringify(['sandbox', ...purpose])));
 
 /**
  * The configuration as a sandbox sees it. The chain presents itself as devnet, and signs with keys that hold nothing and are no live

@@ -1,4 +1,4 @@
-import { equalBytes, hmacSha256, PEPPER_BYTES, secretRing } from '#core/crypto.ts';
+import { equalBytes, hmacSha256, macRing } from '#core/crypto.ts';
 import { base64url, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
@@ -31,13 +31,13 @@ const LIFE_MS: Record<EmailPurpose, number> = { verify: 24 * HOUR, reset: 30 * M
 const signed = (purpose: EmailPurpose, { id, email, tokenVersion }: Account, expiresAt: number): Uint8Array =>
   utf8([`email-${purpose}`, id, tokenVersion, expiresAt, normaliseEmail(email ?? '')].join('\0'));
 
-const macOf = (pepper: string, text: Uint8Array): string => base64url.encode(hmacSha256(utf8(pepper), text));
+const macsOf = ({ config }: Ctx, text: Uint8Array): string[] =>
+  macRing(config.LETTER_KEYS).map((key) => base64url.encode(hmacSha256(key, text)));
 
 /** The token of a letter that was written at `from`: the same whenever it is made. */
-export function emailToken({ config }: Ctx, purpose: EmailPurpose, account: Account, from: number): string {
+export function emailToken(ctx: Ctx, purpose: EmailPurpose, account: Account, from: number): string {
   const expiresAt = from + LIFE_MS[purpose];
-  const [pepper] = secretRing(config.PEPPER, PEPPER_BYTES);
-  return `${account.id}.${expiresAt.toString(36)}.${macOf(pepper, signed(purpose, account, expiresAt))}`;
+  return `${account.id}.${expiresAt.toString(36)}.${macsOf(ctx, signed(purpose, account, expiresAt))[0]}`;
 }
 
 /**
@@ -58,15 +58,14 @@ const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([0-9a-z]{1,10})\
 export const isUnreachable = (ctx: Shard, email: string): Promise<boolean> =>
   isBouncedAddress(ctx.db, addressKeysOf(ctx, email), ['bounced', 'complained']);
 
-/** Is it a token of this account as it is now, under any pepper, and in time? An address is proven once, and again after it bounced. */
+/** Is it a token of this account as it is now, under any letter key, and in time? An address is proven once, and again after it bounced. */
 async function isProof(ctx: Shard, purpose: EmailPurpose, account: Account, token: string): Promise<boolean> {
-  const { config, wallNow } = ctx;
   const [, id, expiry = '', mac = ''] = TOKEN.exec(token) ?? [];
   const expiresAt = Number.parseInt(expiry, 36);
-  if (id !== account.id || account.email === null || account.status !== 'active' || expiresAt <= wallNow) return false;
+  if (id !== account.id || account.email === null || account.status !== 'active' || expiresAt <= ctx.wallNow) return false;
   const text = signed(purpose, account, expiresAt);
   // As text: one MAC, one spelling, and what no encoder writes is compared like any other.
-  const isOurs = secretRing(config.PEPPER, PEPPER_BYTES).some((pepper) => equalBytes(utf8(macOf(pepper, text)), utf8(mac)));
+  const isOurs = macsOf(ctx, text).some((known) => equalBytes(utf8(known), utf8(mac)));
   return isOurs && (purpose === 'reset' || !account.emailVerified || (await isUnreachable(ctx, account.email)));
 }
 
