@@ -1,0 +1,82 @@
+/**
+ * `npm run sign -- <file> --keypair <path>`: says in words what a transaction does that the service prepared, signs it with the keypair of its
+ * wallet, and sends or prints it. Plans to publish, token accounts to open and refunds are signed so.
+ * @module
+ */
+
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { createKeyPairSignerFromBytes, getBase64Encoder, type KeyPairSigner } from '@solana/kit';
+import { Api } from './api.ts';
+import { callChain } from './chain/client.ts';
+import { sign } from './demo/wallet.ts';
+import { explainTransaction } from './explain-transaction.ts';
+import { Refusal } from './options.ts';
+
+const USAGE = `npm run sign -- <file with the answer, or with the transaction alone> --keypair <keypair file of the Solana CLI>
+       with --url <BASE_URL>   sends the payment of a checkout through the service
+       with --rpc <URL>        sends any other transaction through a Solana node; otherwise the signed transaction is printed
+       with --allow-unknown    signs although an instruction cannot be read`;
+
+/** Fields of answers that hold a prepared transaction. */
+const FIELDS = ['transaction', 'create_ata_transaction', 'refund_transaction'] as const;
+
+type Prepared = Partial<Record<(typeof FIELDS)[number] | 'payment_id', string>>;
+
+function readPrepared(path: string): { transaction: string; paymentId: string | undefined } {
+  const text = readFileSync(path, 'utf8').trim();
+  const answer: Prepared = text.startsWith('{') ? JSON.parse(text) : { transaction: text };
+  const [transaction] = FIELDS.flatMap((name) => answer[name] ?? []);
+  if (transaction === undefined || !/^[\w+/]+=*$/.test(transaction)) throw new Refusal(`${path} holds no prepared transaction.`);
+  return { transaction, paymentId: answer.payment_id };
+}
+
+async function readSigner(path: string): Promise<KeyPairSigner> {
+  const bytes: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  if (!Array.isArray(bytes) || bytes.length !== 64) throw new Refusal(`${path} is no keypair file: 64 numbers in brackets are expected.`);
+  return createKeyPairSignerFromBytes(Uint8Array.from(bytes));
+}
+
+function readOrder(args: string[]) {
+  const options = {
+    keypair: { type: 'string' },
+    url: { type: 'string' },
+    rpc: { type: 'string' },
+    'allow-unknown': { type: 'boolean', default: false },
+  } as const;
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
+  const [file] = positionals;
+  if (file === undefined || positionals.length > 1 || values.keypair === undefined)
+    throw new Refusal(`Name the file and the keypair.\nUsage: ${USAGE}`);
+  return { ...values, file, keypair: values.keypair };
+}
+
+async function main(): Promise<void> {
+  const order = readOrder(process.argv.slice(2));
+  const { transaction, paymentId } = readPrepared(order.file);
+  const { feePayer, signers, lines, unknown } = explainTransaction(Uint8Array.from(getBase64Encoder().encode(transaction)));
+  console.error(
+    ['This transaction:', ...lines.map((line, index) => `  ${index + 1}. ${line}`), `Network fee paid by ${feePayer}.`].join('\n'),
+  );
+  if (unknown.length > 0 && !order['allow-unknown']) throw new Refusal(`${unknown.join('\n')}\nNothing was signed.`);
+  const signer = await readSigner(order.keypair);
+  if (!signers.includes(signer.address))
+    throw new Refusal(`${order.keypair} is the keypair of ${signer.address}. ${signers.join(', ')} has to sign. Nothing was signed.`);
+  const signed = await sign(signer, transaction);
+  console.error(`Signed by ${signer.address}.`);
+  if (order.url !== undefined && paymentId !== undefined) {
+    await new Api(order.url).must('POST', `/v1/payments/${paymentId}/transaction`, { body: { transaction: signed } });
+    console.error(`Sent. ${order.url}/v1/payments/${paymentId} says what became of it.`);
+  } else if (order.rpc !== undefined) {
+    // On standard output alone, so that a script takes it for the confirming call.
+    console.log(await callChain<string>(order.rpc, 'sendTransaction', [signed, { encoding: 'base64' }]));
+  } else {
+    console.error('The service sends no transaction of this kind. Send this one with a node (--rpc):');
+    console.log(signed);
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Address, address, createKeyPairSignerFromBytes, getBase64Encoder, type KeyPairSigner } from '@solana/kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NETWORKS } from '#solana/assets.ts';
+import { associatedTokenAccount, buildAtaTransaction, buildCheckoutTransaction, buildUnsigned } from '#solana/checkout-transaction.ts';
+import { buildPlanTransaction, draftPlan } from '#solana/programs/subscriptions/publishing.ts';
+import { callChain } from '../../local/chain/client.ts';
+import { startChainServer } from '../../local/chain/server.ts';
+import { explainTransaction } from '../../local/explain-transaction.ts';
+
+const { usdcMint: mint } = NETWORKS.devnet;
+const OTHER = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
+const PULLER = 'JBCFBPmjUn9CSjHe2AxwUgQYF5zWP3nmckucfAaa97K';
+const LIFETIME = { blockhash: OTHER, lastValidBlockHeight: 1n };
+const linesOf = (transaction: string) => explainTransaction(Uint8Array.from(getBase64Encoder().encode(transaction)));
+
+describe('npm run sign', () => {
+  const home = mkdtempSync(join(tmpdir(), 'svc-sign-'));
+  const [keypair, file] = [join(home, 'id.json'), join(home, 'answer.json')];
+  let signer: KeyPairSigner;
+  let chain: Awaited<ReturnType<typeof startChainServer>>;
+  beforeAll(async () => {
+    // A private key in this form holds the public one as well.
+    const { d, x } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+    const bytes = [d!, x!].flatMap((part) => [...Buffer.from(part, 'base64url')]);
+    writeFileSync(keypair, JSON.stringify(bytes));
+    signer = await createKeyPairSignerFromBytes(Uint8Array.from(bytes));
+    chain = await startChainServer({ port: 0 });
+    await callChain(chain.url, 'local_fundSol', [signer.address, '1000000000']);
+  });
+  afterAll(async () => {
+    await chain.close();
+    rmSync(home, { recursive: true });
+  });
+
+  const run = (answer: object | string, ...flags: string[]) =>
+    new Promise<{ code: number; out: string; said: string }>((done) => {
+      writeFileSync(file, typeof answer === 'string' ? answer : JSON.stringify(answer));
+      const args = [join(import.meta.dirname, '../../local/sign.ts'), file, '--keypair', keypair, ...flags];
+      execFile(process.execPath, args, (error, out, said) => done({ code: error ? 1 : 0, out, said }));
+    });
+  const unknownTo = (wallet: string) =>
+    buildUnsigned(wallet, [{ programAddress: address(OTHER), accounts: [], data: Uint8Array.of(9) }], LIFETIME);
+
+  it('says of a plan to publish what it costs, whom it pays and who collects it', () => {
+    const terms = { productId: 'p', mint: mint as Address, amount: 5_000_000n, periodDays: 30, page: 'https://pay.example.com/p/x' };
+    const plan = draftPlan({ ...terms, merchant: OTHER as Address, puller: PULLER as Address });
+    const { lines, unknown, signers } = linesOf(buildPlanTransaction(plan, LIFETIME));
+    expect([unknown, signers]).toEqual([[], [OTHER]]);
+    expect(lines).toEqual([
+      `Publishes a subscription plan of ${OTHER}: 5 USDC every 30 days, without an end. Paid to ${OTHER}. Collected by ${PULLER}. ` +
+        'Described at https://pay.example.com/p/x.',
+    ]);
+  });
+
+  it('says of a refund how much goes where, and shows no control character of its memo', async () => {
+    const ata = await associatedTokenAccount(PULLER, mint);
+    const merchant = { wallet: PULLER, ata, units: 4_000_000n, ataExists: false };
+    const terms = { memo: 'svc-refund:1\u001b[2J', mint, decimals: 6, references: [], merchant, fee: null };
+    const { lines, unknown } = linesOf(await buildCheckoutTransaction(terms, OTHER, LIFETIME));
+    expect(unknown).toEqual([]);
+    expect(lines).toContain(`Sends 4 USDC of ${OTHER} to the account ${ata}.`);
+    expect(lines).toContain(`Opens the USDC account of the wallet ${PULLER}; ${OTHER} pays its deposit, about 0.002 SOL.`);
+    expect(lines).toContain('Writes the memo "svc-refund:1 [2J".');
+  });
+
+  it('calls no token USDC that only looks like it', async () => {
+    const merchant = { wallet: PULLER, ata: await associatedTokenAccount(PULLER, OTHER), units: 4n, ataExists: true };
+    const terms = { memo: 'm', mint: OTHER, decimals: 6, references: [], merchant, fee: null };
+    const { lines } = linesOf(await buildCheckoutTransaction(terms, PULLER, LIFETIME));
+    expect(lines.join('\n')).toContain(`4 base units of the token ${OTHER}`);
+    expect(lines.join('\n')).not.toContain('USDC');
+  });
+
+  it('signs and sends the transaction that opens a token account, and prints its signature alone', async () => {
+    const { value } = await callChain<{ value: { blockhash: string } }>(chain.url, 'getLatestBlockhash', []);
+    const lifetime = { blockhash: value.blockhash, lastValidBlockHeight: 1_000n };
+    const transaction = await buildAtaTransaction(signer.address, mint, lifetime);
+    const printed = await run({ create_ata_transaction: transaction });
+    expect([printed.code, printed.said]).toEqual([0, expect.stringContaining(`Opens the USDC account of the wallet ${signer.address}`)]);
+    expect(printed.out).toMatch(/^[\w+/]+=*\n$/);
+    const sent = await run({ create_ata_transaction: transaction }, '--rpc', chain.url);
+    expect(sent.out).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,90}\n$/);
+    const account = await associatedTokenAccount(signer.address, mint);
+    await expect
+      .poll(async () => (await callChain<{ value: object | null }>(chain.url, 'getAccountInfo', [account, { encoding: 'base64' }])).value)
+      .not.toBeNull();
+  });
+
+  it('names an unknown instruction as one that may do anything, and signs it only where that is asked for', async () => {
+    const refused = await run(unknownTo(signer.address));
+    expect([refused.code, refused.out]).toEqual([1, '']);
+    expect(refused.said).toContain(`UNKNOWN: instruction 1 of the program ${OTHER} cannot be read. It may do anything your wallet can.`);
+    expect(refused.said).toContain('Nothing was signed.');
+    expect((await run(unknownTo(signer.address), '--allow-unknown')).out).toMatch(/^[\w+/]+=*\n$/);
+  });
+
+  it('signs nothing that another wallet has to sign', async () => {
+    const { code, out, said } = await run({ transaction: await buildAtaTransaction(OTHER, mint, LIFETIME) });
+    expect([code, out]).toEqual([1, '']);
+    expect(said).toContain(`${OTHER} has to sign. Nothing was signed.`);
+  });
+});
