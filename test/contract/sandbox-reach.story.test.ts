@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { fillTables } from '../world/crowd.ts';
 import { type Row, tablesOf } from '../world/database-dump.ts';
 import { exampleOf, nameOf, paramsOf, pathOf, schemaOfBody, type Target, takes, targets } from '../world/document.ts';
 import { testEnv } from '../world/env.ts';
 import { WEBHOOK_SECRET } from '../world/mail.ts';
-import { callTesting } from '../world/sandbox.ts';
+import { callTesting, RENEWING_NAMES, runScenario } from '../world/sandbox.ts';
 import { type Belongings, openTenant, type Tenant } from '../world/tenant.ts';
 import { World } from '../world/world.ts';
 
@@ -15,8 +16,16 @@ const isOfNoMode = ({ path }: Target): boolean =>
 
 /** Tables that say which merchant and mode a row belongs to, and by which columns. */
 const ownerOf = (row: Row) => row.merchant_id ?? row.account_id;
+/** Rows of each table that are live and Ada's: more than any of them has states. */
+const LIVE_ROWS = 12;
 /** What any request leaves behind, of whatever mode: counts, kept answers, and what is due. */
 const HOUSEKEEPING = ['receipt_words', 'idempotency_keys', 'sweeps', 'guard', 'metrics', 'operations', 'chain_looks'];
+
+const SCENARIOS = [
+  ...['payment_confirmed', 'payment_late', 'payment_underpaid', 'payment_refunded', 'payment_duplicate_signature', 'membership_renewed'],
+  ...['membership_grace_expired', 'delivery_failed_then_retried', 'entitlement_exhausted', 'x402_settled', 'x402_duplicate'],
+  ...['metered_session_full', 'metered_voucher_replay', 'support_ticket_cycle', 'webhook_duplicate', ...RENEWING_NAMES],
+];
 
 describe('a sandbox key, on every route of the document', () => {
   const w = new World({
@@ -29,6 +38,7 @@ describe('a sandbox key, on every route of the document', () => {
   /** What was asked of the world outside, but for the merchant's own sandbox endpoint. */
   const asked: string[] = [];
   let before: Map<string, Row[]>;
+  let held: unknown;
 
   /** Every row that is not of Ada's sandbox, by table. */
   async function outsideRows(): Promise<Map<string, Row[]>> {
@@ -40,6 +50,15 @@ describe('a sandbox key, on every route of the document', () => {
     const kept = async (name: string) => [name, (await read(name)).filter((row) => isTheirs(row) && isOutside(row))] as const;
     return new Map(await Promise.all(tables.map(kept)));
   }
+
+  /** Answers of the live objects, and of the live figures. */
+  const readHeld = async () => {
+    const { key } = ada.merchant;
+    const read = (path: string) => w.call('GET', path, { key });
+    const entitlement = await read(`/v1/access/entitlements/${ada.live.entitlement_id}`);
+    const figures = await w.call('GET', '/v1/account/summary', { key: ada.merchant.token });
+    return { units: [entitlement.status, entitlement.body], figures: [figures.status, { ...figures.body, as_of: null }] };
+  };
 
   const isOwnEndpoint = async (url: string) =>
     (await testEnv.DB.prepare('SELECT 1 FROM webhook_endpoints WHERE url = ? AND livemode = 0 AND merchant_id = ?')
@@ -65,9 +84,13 @@ describe('a sandbox key, on every route of the document', () => {
       payment_signature: agent.body.payment_signature,
       wallet_address: paid.body.payer_wallet,
     });
+    // Of every other kind, and in every state: payments refunded and settled, subscriptions, metered sessions with their channels.
+    await fillTables(testEnv.DB, { to: LIVE_ROWS, merchants: [ada.merchant.userId], products: [ada.live.product_id!] });
+    await testEnv.DB.prepare("DELETE FROM sandbox_sessions WHERE id LIKE 'sandbox_sessions-%'").run();
     // What live mode has left in the queues is done before, and by itself.
     for (let i = 0; i < 4; i++) await runAll();
     before = await outsideRows();
+    held = await readHeld();
     await w.chain.call('local_resetCalls');
     const network = globalThis.fetch;
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (...request) => {
@@ -110,6 +133,14 @@ describe('a sandbox key, on every route of the document', () => {
     },
   );
 
+  it('each scenario completes beside live rows of every kind, and asks nothing of the world outside', async () => {
+    const sessions = await Promise.all(SCENARIOS.map((scenario) => runScenario(w, ada.merchant, scenario)));
+    expect(sessions.map(({ scenario, status }) => [scenario, status])).toEqual(SCENARIOS.map((scenario) => [scenario, 'completed']));
+    await w.deliver([{ kind: 'sweepSandbox', merchantId: ada.merchant.userId }]);
+    await runAll();
+    expect(asked.splice(0)).toEqual([]);
+  }, 180_000);
+
   it('after all of that has changed no row of live mode and none of another account, and no node was asked', async () => {
     await runAll();
     expect(asked).toEqual([]);
@@ -117,5 +148,9 @@ describe('a sandbox key, on every route of the document', () => {
     expect(await w.chain.call('local_calls')).toEqual({});
     const after = await outsideRows();
     for (const [table, rows] of before) expect([table, after.get(table)]).toEqual([table, rows]);
+    const kinds = ['payments', 'refunds', 'settlements', 'memberships', 'subscription_authorizations', 'metered_sessions', 'entitlements'];
+    for (const table of [...kinds, 'webhook_endpoints', 'unmatched_payments', 'events', 'figure_days', 'tx_claims'])
+      expect([table, before.get(table)!.length > 0]).toEqual([table, true]);
+    expect(await readHeld()).toEqual(held);
   });
 });
