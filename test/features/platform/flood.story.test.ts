@@ -6,25 +6,29 @@ import { DAY, MINUTE } from '#core/time.ts';
 import { findTrouble } from '#features/operations/trouble.ts';
 import { newCtx } from '#platform/context.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
 import { multiply } from '../../world/multiply.ts';
-import { collectingWorld, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { COLLECTING_KEYS, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
 import { firstRun, type World } from '../../world/world.ts';
 
 const SIGNATURES = 5_000;
 const LOOKS = 100_000;
+const UNOPENED = 10_000;
 const signatures = () => Array.from({ length: SIGNATURES }, () => base58.encode(crypto.getRandomValues(new Uint8Array(64))));
 /** Rows that one invocation may read, of which the flood is more. */
 const ROWS_MAX = 20_000;
 /** Service time within which money is seen to, whatever stands before it. */
 const WITHIN_MS = 60_000;
 
-describe(`${SIGNATURES} signatures that were named, as many that were found and ${LOOKS} daily looks, all due`, () => {
+describe(`${SIGNATURES} signatures that were named, as many that were found, ${UNOPENED} unopened sessions and ${LOOKS} daily looks, all due`, () => {
   let w: World;
   let model: SubscriptionLife;
+  let shop: LiveShop;
   let flooded: { slug: string };
   let product: { slug: string };
   beforeAll(async () => {
-    w = collectingWorld({ SERVICE_REFERENCE: (await generateKeyPairSigner()).address });
+    w = channelWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS, SERVICE_REFERENCE: (await generateKeyPairSigner()).address });
+    await fundChannels(w);
     const seller = await SubscriptionSeller.open(w);
     model = await seller.subscribe();
     [flooded, product] = [await w.product(seller.merchant), await w.product(await w.merchant())];
@@ -38,6 +42,16 @@ describe(`${SIGNATURES} signatures that were named, as many that were found and 
       next_attempt_at: String(now + 10 * DAY),
       collect_at: String(now + 10 * DAY),
       next_look_at: String(now - DAY),
+    });
+    shop = await LiveShop.make(w, { body: { idle_timeout_seconds: 86_400 } });
+    await shop.authorize(await shop.pull());
+    await shop.project();
+    await shop.use(70n, 70n);
+    const unopened = await LiveShop.make(w);
+    await multiply(w.env.DB, 'metered_sessions', 'id', unopened.session.session_id, UNOPENED, {
+      id: "printf('ms_%026d', i)",
+      expires_at: '1',
+      next_look_at: '1',
     });
     await w.env.DB.prepare('DELETE FROM payment_candidates').run();
     for (const origin of ['named', 'found'])
@@ -104,6 +118,13 @@ describe(`${SIGNATURES} signatures that were named, as many that were found and 
     await skipTime(w.chain, 15);
     await w.sweepAlone('settlements');
     expect((await model.payments()).map(({ status }) => status)).toEqual(['CONFIRMED', 'CONFIRMED']);
+  });
+
+  it('a channel whose payer asked to close is sealed by the first look at it', async () => {
+    await shop.requestClose();
+    await skipTime(w.chain, 60);
+    await shop.watch();
+    expect(await shop.read()).toMatchObject({ status: 'closed', settled: { base_units: '70' } });
   });
 
   it('an invocation of daily looks ends with calls to spare and sends the next one', async () => {
