@@ -1894,7 +1894,7 @@ export interface paths {
     };
     /**
      * Check readiness
-     * @description Name a product to have a whole sale judged; without one only the account is. A sandbox key is answered for the sandbox, where whatever concerns the chain is skipped. `docs_url` of a check points at its meaning in this document.
+     * @description Name a product to have a whole sale judged; without one only the account is. A sandbox key is answered for the sandbox, where whatever concerns the chain is skipped. `app_found`: The named app exists, is yours and of this mode. Blocks. `product_found`: The named product exists, is yours, of this mode, and of the named app. Blocks. `product_active`: The product is neither archived nor switched off by the operator. Blocks. `price_set`: The price is in the asset of every rail the product is offered on. Blocks. `rail_enabled`: At least one rail is allowed and switched on, the service can serve each one that is, and the Solana node answers; so does the source of the price of SOL where another asset than that of the price is accepted. Blocks. `payout_wallet_set`: Every rail the product is offered on knows a wallet: the product’s, the rail’s or the account’s, and somebody can spend from it. Blocks. `payout_ata_exists`: The payout wallet has a USDC account. Blocks x402, whose buyers cannot create it; a warning where only checkout is offered. For a small price in SOL, the wallet holds enough to receive it. Blocks. `fee_wallet_configured`: A service that takes a fee has a wallet for it, which can receive it. Blocks checkout; only the operator can mend it. `webhook_endpoint_enabled`: An enabled endpoint hears of this product’s events. A warning: sales work without, you only do not hear of them. `plan_active`: Every plan sells, the free one too; a warning when a paid plan is about to end, since its limits end with it. `live_mode_confirmed`: You said that you are ready to be paid by those who buy by themselves. Blocks x402; plain checkout sells without it. `live_key_present`: A live key with execute exists. A warning: without one only a signed-in person’s token can consume and settle. `subscription_plan_published`: A product that renews itself has a published plan of its present terms. Blocks.
      */
     get: operations['getReadiness'];
     put?: never;
@@ -6011,19 +6011,16 @@ export interface components {
       rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
       /** @description Whether the rail may be used. */
       enabled: boolean;
-      /** @description Where the rail pays out; absent: to the wallet of the account. */
-      payout_wallet?: string;
+      /** @description Wallet that the rail pays; null: the wallet of the account. */
+      payout_wallet: string | null;
       /** @description USDC account of the wallet that the money goes to; SOL goes to the wallet itself. */
-      payout_ata?: string;
-      /** @description Absent where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it. */
-      ata_exists?: boolean;
+      payout_ata: string | null;
+      /** @description Null where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it. */
+      ata_exists: boolean | null;
       /** @description Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it. */
-      create_ata_transaction?: string;
-      /**
-       * Format: date-time
-       * @description Absent until the merchant sets something.
-       */
-      updated_at?: string;
+      create_ata_transaction: string | null;
+      /** @description Null until the merchant sets something. */
+      updated_at: string | null;
     };
     RailSettingUpdate: {
       /** @description Whether the rail may be used. */
@@ -6076,6 +6073,15 @@ export interface components {
       product_id?: string;
       /** @description What was looked at. */
       checks: components['schemas']['ReadinessCheck'][];
+      /** @description Rails that the product is offered on, and whether each one sells this moment. */
+      rails: {
+        /**
+         * @description The way of being paid; GET /v1/access/rails lists them.
+         * @enum {string}
+         */
+        rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+        ready: boolean;
+      }[];
       /** @description Codes of the checks that fail: each of them stops a sale. */
       blocking: string[];
       /** @description Parts of this deployment that are not configured, each with the variables that are missing. */
@@ -6092,6 +6098,7 @@ export interface components {
        * @enum {string}
        */
       code:
+        | 'app_found'
         | 'product_found'
         | 'product_active'
         | 'price_set'
@@ -6111,9 +6118,9 @@ export interface components {
       status: 'pass' | 'fail' | 'warn' | 'skip';
       /** @description What it says. */
       message: string;
-      /** @description The call that mends it. */
-      fix?: components['schemas']['Fix'];
-      /** @description A page that explains it. */
+      /** @description The call that mends it; null where nothing has to be mended. */
+      fix: components['schemas']['Fix'] | null;
+      /** @description Page that says what the check means. */
       docs_url: string;
     };
     /** @description What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it. */

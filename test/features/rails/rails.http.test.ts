@@ -107,11 +107,14 @@ describe('a rail’s setting', () => {
   const expectSignIn = ({ status, body }: Awaited<ReturnType<typeof put>>) =>
     expect([status, body.code, body.meta?.reason]).toEqual([403, 'invalid_authorization', 'sign_in_required']);
 
+  /** The gaps of a setting that is not made yet, for an account without a wallet. */
+  const UNSET = { payout_wallet: null, payout_ata: null, ata_exists: null, create_ata_transaction: null, updated_at: null };
+
   it('is the default until it is set, for every rail that exists here', async () => {
     const bob = await w.merchant();
     const { body } = await w.call('GET', '/v1/access/rail-settings', { key: bob.key });
     expect(body.items.map((item: { rail_id: string }) => item.rail_id)).toEqual([...RAIL_IDS]);
-    for (const item of body.items) expect(item).toEqual({ rail_id: item.rail_id, enabled: true });
+    for (const item of body.items) expect(item).toEqual({ rail_id: item.rail_id, enabled: true, ...UNSET });
   });
 
   it('may be given a payout wallet by a key where there is none; moving it to one nobody knows takes a person who just signed in', async () => {
@@ -134,8 +137,8 @@ describe('a rail’s setting', () => {
     ]);
     expect((await read(bob.key)).payout_wallet).toBe(third);
     // What was paid before is known for ever, and nothing is free too.
-    for (const free of [first, null]) expect((await put({ payout_wallet: free }, by)).body.payout_wallet).toBe(free ?? undefined);
-    expect(await read(bob.key, 'solana_usdc')).not.toHaveProperty('payout_wallet');
+    for (const free of [first, null]) expect((await put({ payout_wallet: free }, by)).body.payout_wallet).toBe(free);
+    expect((await read(bob.key, 'solana_usdc')).payout_wallet).toBeNull();
   });
 
   it('is a move too where the account’s own wallet was paid so far', async () => {
@@ -162,7 +165,7 @@ describe('a rail’s setting', () => {
     for (let i = 0; i < 2; i++) expect((await put({ payout_wallet: await freshWallet() }, { key: bob.sandboxKey })).status).toBe(200);
     expect((await read(bob.key)).payout_wallet).toBe(live);
     const other = await w.merchant();
-    expect(await read(other.key)).not.toHaveProperty('payout_wallet');
+    expect((await read(other.key)).payout_wallet).toBeNull();
   });
 
   it.each([
@@ -172,7 +175,7 @@ describe('a rail’s setting', () => {
   ])('refuses %s as a payout wallet', async (_, wallet, code) => {
     const refused = await put({ payout_wallet: await wallet() });
     expect([refused.status, refused.body.code]).toEqual([422, code]);
-    expect(Object.keys(await read()).sort()).toEqual(['enabled', 'rail_id']);
+    expect(await read()).toEqual({ rail_id: X402, enabled: true, ...UNSET });
   });
 
   it('is 404 for a rail nobody knows', async () => {
@@ -183,8 +186,8 @@ describe('a rail’s setting', () => {
     const bob = await w.merchant();
     const wallet = await freshWallet();
     const { status, body } = await put({ payout_wallet: wallet }, { key: bob.key, rail: 'solana_sol' });
-    expect([status, body.payout_wallet, body.ata_exists]).toEqual([200, wallet, undefined]);
-    expect('payout_ata' in body || 'create_ata_transaction' in body).toBe(false);
+    expect([status, body.payout_wallet, body.ata_exists]).toEqual([200, wallet, null]);
+    expect([body.payout_ata, body.create_ata_transaction]).toEqual([null, null]);
   });
 
   it('reports a missing USDC account with the transaction that creates it: signed and sent, it exists', async () => {
@@ -196,7 +199,7 @@ describe('a rail’s setting', () => {
     const wire = await w.chain.sign(owner, body.create_ata_transaction);
     await w.chain.call('sendTransaction', wire, { encoding: 'base64' });
     const mended = await read(bob.key);
-    expect([mended.ata_exists, mended.create_ata_transaction]).toEqual([true, undefined]);
+    expect([mended.ata_exists, mended.create_ata_transaction]).toEqual([true, null]);
   });
 
   it('says it does not know where the node is down, and is stored all the same', async () => {
@@ -210,7 +213,7 @@ describe('a rail’s setting', () => {
       body: { payout_wallet: wallet },
       headers,
     });
-    expect([status, body.payout_wallet, body.ata_exists]).toEqual([200, wallet, undefined]);
+    expect([status, body.payout_wallet, body.ata_exists]).toEqual([200, wallet, null]);
   });
 
   describe('under its Idempotency-Key', () => {

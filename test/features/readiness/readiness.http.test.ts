@@ -1,13 +1,14 @@
+import { createExecutionContext } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base64url } from '#core/encoding.ts';
 import { CHECKS } from '#features/readiness/checks.ts';
+import worker from '../../../worker/index.ts';
 import { feePayerOf, newAgent, sellToAgents, write } from '../../world/agent.ts';
-import { openApi } from '../../world/call.ts';
 import { apply, checkOf, isSold, readiness } from '../../world/sale.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const CODES =
-  'product_found product_active price_set rail_enabled payout_wallet_set payout_ata_exists fee_wallet_configured ' +
+  'app_found product_found product_active price_set rail_enabled payout_wallet_set payout_ata_exists fee_wallet_configured ' +
   'webhook_endpoint_enabled plan_active live_mode_confirmed live_key_present subscription_plan_published';
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;
@@ -40,13 +41,15 @@ describe('readiness', () => {
     const answer = await expectBlocked(product, []);
     expect(answer).toMatchObject({ ready: true, mode: 'live', product_id: product.product_id, blocking: [] });
     expect(answer.checks.map(({ code }: Body) => code).join(' ')).toBe(CODES);
-    const document = openApi as unknown as { components: { schemas: Record<string, Record<string, Record<string, string>>> } };
+    expect(answer.rails).toEqual(['solana_usdc', 'x402_solana_usdc'].map((rail_id) => ({ rail_id, ready: true })));
+    const page = await worker.fetch(new Request(answer.checks[0].docs_url), w.env, createExecutionContext());
+    const text = await page.text();
+    expect(page.status).toBe(200);
     for (const { code, docs_url, fix, message } of answer.checks) {
-      expect(document.components.schemas.ReadinessCheck!['x-checks']![docs_url.split('/').at(-1)]).toBe(
-        CHECKS[code as keyof typeof CHECKS],
-      );
+      expect(docs_url.split('#')).toEqual([expect.stringMatching(/^https:.*\/v1\/docs\/getReadiness\.md$/), code]);
+      expect(text).toContain(CHECKS[code as keyof typeof CHECKS]);
       expect(message).not.toBe('');
-      if (code !== 'webhook_endpoint_enabled') expect([code, fix]).toEqual([code, undefined]);
+      if (code !== 'webhook_endpoint_enabled') expect([code, fix]).toEqual([code, null]);
     }
   });
 
@@ -182,8 +185,9 @@ describe('readiness', () => {
     expect(await apply(w, ada, checkOf(elsewhere, 'product_found').fix)).toBe(200);
     const found = await readiness(w, ada, `product_id=${product.product_id}&access_app_id=${app.access_app_id}`);
     expect([found.ready, found.access_app_id]).toEqual([true, app.access_app_id]);
-    const foreign = await w.call('GET', `/v1/access/setup/readiness?access_app_id=${app.access_app_id}`, { key: stranger.key });
-    expect(foreign.status).toBe(404);
+    const foreign = await readiness(w, stranger, `access_app_id=${app.access_app_id}`);
+    expect([foreign.ready, foreign.blocking[0]]).toEqual([false, 'app_found']);
+    expect(checkOf(foreign, 'app_found').fix).toMatchObject({ method: 'POST', path: '/v1/access/apps' });
     const both = await w.call('GET', `/v1/access/setup/readiness?product_id=${product.product_id}&external_product_id=x`, { key: ada.key });
     expect([both.status, both.body.detail[0].loc]).toEqual([422, ['query']]);
   });

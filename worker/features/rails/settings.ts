@@ -7,7 +7,7 @@ import { tokenAccountExists } from '#platform/chain/token-accounts.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Setting } from '#platform/db/tables/rails.ts';
-import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { orNull, Timestamp } from '#platform/http/openapi.ts';
 import { isConfigured, RAIL_IDS, RAIL_KINDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { isNative, mintOf } from '#solana/assets.ts';
@@ -63,20 +63,18 @@ export const RailSettingBody = z
   .object({
     rail_id: z.enum(RAIL_IDS),
     enabled: z.boolean(),
-    payout_wallet: z.string().optional().openapi({ description: 'Where the rail pays out; absent: to the wallet of the account.' }),
-    payout_ata: z
-      .string()
-      .optional()
-      .openapi({ description: 'USDC account of the wallet that the money goes to; SOL goes to the wallet itself.' }),
-    ata_exists: z.boolean().optional().openapi({
-      description:
-        'Absent where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it.',
+    payout_wallet: orNull(z.string()).openapi({ description: 'Wallet that the rail pays; null: the wallet of the account.' }),
+    payout_ata: orNull(z.string()).openapi({
+      description: 'USDC account of the wallet that the money goes to; SOL goes to the wallet itself.',
     }),
-    create_ata_transaction: z
-      .string()
-      .optional()
-      .openapi({ description: 'Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it.' }),
-    updated_at: Timestamp.optional().openapi({ description: 'Absent until the merchant sets something.' }),
+    ata_exists: orNull(z.boolean()).openapi({
+      description:
+        'Null where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it.',
+    }),
+    create_ata_transaction: orNull(z.string()).openapi({
+      description: 'Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it.',
+    }),
+    updated_at: orNull(Timestamp).openapi({ description: 'Null until the merchant sets something.' }),
   })
   .openapi('RailSetting');
 
@@ -98,11 +96,11 @@ async function toRailSettingResource(
   return {
     rail_id: railId,
     enabled: setting.enabled,
-    ...given('payout_wallet', setting.payoutWallet),
-    ...given('payout_ata', ata),
-    ...given('ata_exists', exists),
-    ...given('create_ata_transaction', exists === false ? await ataTransaction(ctx, wallet!) : null),
-    ...given('updated_at', isoOrNull(setting.updatedAt)),
+    payout_wallet: setting.payoutWallet,
+    payout_ata: ata,
+    ata_exists: exists,
+    create_ata_transaction: exists === false ? await ataTransaction(ctx, wallet!) : null,
+    updated_at: isoOrNull(setting.updatedAt),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Fix } from '#features/products/selling/fixes.ts';
 
 /** The checks of readiness, in the order in which they are answered, and what each means. */
 export const CHECKS = {
+  app_found: 'The named app exists, is yours and of this mode. Blocks.',
   product_found: 'The named product exists, is yours, of this mode, and of the named app. Blocks.',
   product_active: 'The product is neither archived nor switched off by the operator. Blocks.',
   price_set: 'The price is in the asset of every rail the product is offered on. Blocks.',

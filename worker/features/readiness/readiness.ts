@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { raise } from '#core/errors.ts';
 import type { AppId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { findApp, findListing, saleOn } from '#features/products/product.ts';
@@ -8,12 +7,12 @@ import { isAllowed, isSoldOver, type Prospect, prospectOf } from '#features/prod
 import { FixBody } from '#features/rails/product-rails.ts';
 import { readNamedKeys } from '#platform/chain/fee-payer.ts';
 import type { Scope } from '#platform/context.ts';
-import { given, Timestamp } from '#platform/http/openapi.ts';
-import { SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
+import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { RAIL_IDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 import { accountChecks } from './account-checks.ts';
 import { CHECKS, type CheckCode, skip } from './checks.ts';
-import { planCheck, productChecks, productFoundCheck, railChecks, SANDBOX, SANDBOX_SKIPS, viewRail } from './sale-checks.ts';
+import { appFoundCheck, planCheck, productChecks, productFoundCheck, railChecks, SANDBOX, SANDBOX_SKIPS, viewRail } from './sale-checks.ts';
 import { loadSetup } from './store.ts';
 import { listUnconfigured, UnconfiguredBody } from './unconfigured.ts';
 
@@ -22,8 +21,8 @@ const CheckBody = z
     code: z.enum(Object.keys(CHECKS) as [CheckCode, ...CheckCode[]]),
     status: z.enum(['pass', 'fail', 'warn', 'skip']),
     message: z.string(),
-    fix: FixBody.optional(),
-    docs_url: z.string(),
+    fix: orNull(FixBody).openapi({ description: 'The call that mends it; null where nothing has to be mended.' }),
+    docs_url: z.string().openapi({ description: 'Page that says what the check means.' }),
   })
   .openapi('ReadinessCheck', { 'x-checks': CHECKS });
 
@@ -36,13 +35,16 @@ export const ReadinessBody = z
     access_app_id: z.uuid().optional(),
     product_id: z.uuid().optional(),
     checks: z.array(CheckBody),
+    rails: z
+      .array(z.object({ rail_id: z.enum(RAIL_IDS), ready: z.boolean() }))
+      .openapi({ description: 'Rails that the product is offered on, and whether each one sells this moment.' }),
     blocking: z.array(z.string()).openapi({ description: 'Codes of the checks that fail: each of them stops a sale.' }),
     not_configured: UnconfiguredBody,
     checked_at: Timestamp,
   })
   .openapi('Readiness');
 
-/** Everything that would stop a sale, with the call that mends each. 404 for an app that is not the merchant's. */
+/** Everything that would stop a sale, with the call that mends each. */
 export async function checkReadiness(
   ctx: Scope,
   { appId, named }: { appId: AppId | null; named: NamedProduct | null },
@@ -54,7 +56,6 @@ export async function checkReadiness(
     appId && findApp(ctx, appId),
     livemode ? readNamedKeys(ctx) : [],
   ]);
-  if (appId && !app) raise('not_found');
   const product = listing?.product ?? null;
   const bare = (railId: RailId): Prospect => ({
     livemode,
@@ -67,6 +68,7 @@ export async function checkReadiness(
     prospects.filter((one) => isSoldOver(ctx.config, one.prospect, one.railId)).map((one) => viewRail(ctx, one)),
   );
   const checks = [
+    appFoundCheck(app !== undefined && app !== null, appId),
     productFoundCheck(product, { productIsNamed: named !== null, appId }),
     ...(listing
       ? productChecks(ways, listing)
@@ -79,13 +81,18 @@ export async function checkReadiness(
   ];
   const ordered = (Object.keys(CHECKS) as CheckCode[]).map((code) => checks.find((check) => check.code === code)!);
   const blocking = ordered.filter(({ status }) => status === 'fail').map(({ code }) => code);
-  const docsUrl = `${ctx.baseUrl}/v1/openapi.json#/components/schemas/ReadinessCheck/x-checks`;
+  const docsUrl = `${ctx.baseUrl}/v1/docs/getReadiness.md`;
+  const isOnSale = !blocking.some((code) => code === 'app_found' || code === 'product_found' || code === 'product_active');
   return {
     ready: blocking.length === 0,
     mode: livemode ? 'live' : 'sandbox',
     ...given('access_app_id', appId),
     ...given('product_id', product?.id ?? null),
-    checks: ordered.map(({ fix, ...check }) => ({ ...check, ...given('fix', fix), docs_url: `${docsUrl}/${check.code}` })),
+    checks: ordered.map((check) => ({ ...check, docs_url: `${docsUrl}#${check.code}` })),
+    rails: ways.map(({ railId, obstacles, silent }) => ({
+      rail_id: railId,
+      ready: isOnSale && obstacles.length === 0 && silent === null,
+    })),
     blocking,
     not_configured: listUnconfigured(ctx, keys),
     checked_at: iso(ctx.now),

@@ -3,6 +3,7 @@ import type { AppId } from '#core/ids.ts';
 import { namedProduct, productRef } from '#features/products/product-ref.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { idOf, ModeQuery, ok, router } from '#platform/http/openapi.ts';
+import { CHECKS } from './checks.ts';
 import { checkReadiness, ReadinessBody } from './readiness.ts';
 
 const tags = ['Set-up'];
@@ -14,10 +15,12 @@ const readiness = createRoute({
   summary: 'Check readiness',
   description:
     'Name a product to have a whole sale judged; without one only the account is. A sandbox key is answered for the sandbox, where ' +
-    'whatever concerns the chain is skipped. `docs_url` of a check points at its meaning in this document.',
+    `whatever concerns the chain is skipped. ${Object.entries(CHECKS)
+      .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+      .join(' ')}`,
   ...merchantRoute('read'),
   request: { query: z.object({ ...ModeQuery, ...productRef, access_app_id: idOf<AppId>().optional() }) },
-  responses: { ...ok(ReadinessBody), ...merchantErrors('not_found') },
+  responses: { ...ok(ReadinessBody), ...merchantErrors() },
 });
 
 export const readinessRoutes = router().openapi(readiness, async (c) => {

@@ -39,6 +39,13 @@ export async function viewRail(ctx: Shard, { railId, prospect }: Pick<RailView, 
   return { railId, prospect, ...seen, obstacles: [...obstacles, ...unspendable, ...seen.obstacles] };
 }
 
+export function appFoundCheck(isFound: boolean, appId: AppId | null): Check {
+  if (appId === null) return skip('app_found', 'No app is named.');
+  if (isFound) return pass('app_found', 'The app is yours.');
+  const detail = 'You have no such app in this mode. Create one, and name it.';
+  return fail('app_found', detail, { detail, method: 'POST', path: '/v1/access/apps', body: { name: '<name>' } });
+}
+
 export function productFoundCheck(product: Product | null, asked: { productIsNamed: boolean; appId: AppId | null }): Check {
   const { productIsNamed, appId } = asked;
   if (!productIsNamed) return skip('product_found', 'Name a product to have a whole sale judged; without one only the account is.');
