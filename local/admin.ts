@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ASSETS, formatAmount } from '../worker/core/money.ts';
 import { plain } from '../worker/pages/parts/text.ts';
 import { setUpBilling } from './billing-setup.ts';
 import { type ReconciledPage, reconcileAll } from './reconcile.ts';
@@ -12,7 +13,7 @@ const USAGE = `npm run admin -- suspend|resume|staff|unstaff <e-mail or user id>
        npm run admin -- accounts [<e-mail or user id>]         the newest fifty, or one
        npm run admin -- payment <payment_id or transaction>    of any merchant
        npm run admin -- recheck <payment_id> <transaction>     looks at the chain again, as the buyer's page would
-       npm run admin -- totals                                 accounts by status, and live sales in base units
+       npm run admin -- totals                                 accounts by status, and what live sales add up to
        npm run admin -- dead-letters [all | <id> …]            lists what failed every time, or sends it again
        npm run admin -- reconcile <moment, as 2026-11-22T10:00:00Z>   after a restore to that moment: objects, copies and chain agree again
        npm run admin -- billing:setup --url <BASE_URL>, with PROCESSOR_API_KEY in the environment
@@ -55,7 +56,20 @@ const turned =
         };
 
 const lines = ({ items }: { items: object[] }): string =>
-  items.length === 0 ? 'none' : items.map((item) => Object.values(item).join('  ')).join('\n');
+  items.length === 0 ? 'none' : [Object.keys(items[0]!), ...items.map(Object.values)].map((row) => row.join('  ')).join('\n');
+
+const TOTALS_TEXT =
+  'Live sales. sessions, confirmed, failed and expired count hosted checkouts; usdc_count and sol_count count all payments in that asset.';
+
+/** Figures by name: sums of an asset in its own unit, counts as they are. */
+function totalsText({ accounts, live }: { accounts: Record<string, number>; live: Record<string, string> }): string {
+  const figure = ([name, value]: [string, string]): string => {
+    const asset = ASSETS.find((one) => name.startsWith(`${one.toLowerCase()}_`) && !name.endsWith('_count'));
+    return `${name}  ${asset === undefined ? value : `${formatAmount({ asset, units: BigInt(value) })} ${asset}`}`;
+  };
+  const states = Object.entries(accounts).map(([status, count]) => `accounts ${status}  ${count}`);
+  return [...states, TOTALS_TEXT, ...Object.entries(live).map(figure)].join('\n');
+}
 
 const ACTIONS: Record<string, Action> = {
   suspend: ofAccount('suspend'),
@@ -81,7 +95,7 @@ const ACTIONS: Record<string, Action> = {
   payment: ([named]) => (named === undefined ? null : { method: 'GET', path: `/v1/operator/payments/${encodeURIComponent(named)}` }),
   recheck: ([payment_id, tx_signature]) =>
     tx_signature === undefined ? null : { method: 'POST', path: '/v1/pay/confirm', body: { payment_id, tx_signature } },
-  totals: () => ({ method: 'GET', path: '/v1/operator/totals' }),
+  totals: () => ({ method: 'GET', path: '/v1/operator/totals', said: totalsText }),
   'dead-letters': (ids) =>
     ids.length === 0
       ? { method: 'GET', path: '/v1/operator/dead-letters', said: lines }

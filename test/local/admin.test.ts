@@ -38,7 +38,20 @@ describe('npm run admin', () => {
     const { out } = await admin(url, ...words);
     expect(out).toContain(']52;c;cm0gLXJm Ada 2J id eve active');
     expect(out.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Cf}/u);
-    if (words[0] === 'accounts') expect(out.trimEnd().split('\n')).toHaveLength(1);
+    if (words[0] === 'accounts') expect(out.trimEnd().split('\n')[0]).toBe('id  name');
+    if (words[0] === 'accounts') expect(out.trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  it('prints totals in the unit of their asset, and says what each counts', async () => {
+    const { url } = await serve((response) => {
+      response.setHeader('content-type', 'application/json');
+      const live = { confirmed: '9', sol_gross: '50000000', usdc_count: '10', usdc_gross: '89020000' };
+      response.end(JSON.stringify({ accounts: { active: 3 }, live }));
+    });
+    const { out } = await admin(url, 'totals');
+    for (const line of ['accounts active  3', 'confirmed  9', 'sol_gross  0.05 SOL', 'usdc_count  10', 'usdc_gross  89.02 USDC'])
+      expect(out.split('\n')).toContain(line);
+    expect(out).toContain('usdc_count and sol_count count all payments');
   });
 
   it.each(['http://pay.example.com', 'http://127.0.0.1.example.com', 'ftp://127.0.0.1'])('sends nothing to %s', async (url) => {

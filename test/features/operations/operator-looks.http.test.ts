@@ -21,6 +21,11 @@ describe('what an operator looks at', () => {
       expect((await look(`accounts?account=${encodeURIComponent(named)}`)).body.items).toMatchObject([
         { user_id: ada.userId, email: ada.email, status: 'active', is_staff: false },
       ]);
+    const held = JSON.stringify([{ plan: 'growth', planThrough: Date.now() + 86_400_000 }]);
+    await w.env.DB.prepare("UPDATE accounts SET plan = 'free', plan_through = NULL, processor_plans = ? WHERE id = ?")
+      .bind(held, ada.userId)
+      .run();
+    expect((await look(`accounts?account=${ada.userId}`)).body.items).toMatchObject([{ plan: 'growth', plan_source: 'processor' }]);
     const older = await look(`accounts?before=${ada.userId}`);
     expect(older.body.items.map(({ user_id }: { user_id: string }) => user_id)).not.toContain(ada.userId);
     expect((await look('accounts?account=nobody@example.com')).status).toBe(404);

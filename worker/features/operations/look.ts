@@ -9,30 +9,36 @@ import { findPayment } from '#features/payments/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { findAnywhere, newestOf, shardsOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import { isBought, planAt } from '#rules/plans.ts';
 import { listAccounts, listClaimedSubjects, readTotals } from './look.store.ts';
 
 const SHOWN_MAX = 50;
 const isUuid = (text: string): boolean => z.uuid().safeParse(text).success;
 
-const toAccount = (account: Account) => ({
-  user_id: account.id,
-  email: account.email,
-  display_name: account.displayName,
-  plan: account.plan,
-  plan_through: isoOrNull(account.planThrough),
-  status: account.status,
-  is_staff: account.isStaff,
-  created_at: iso(account.createdAt),
-});
+const toAccount = (account: Account, { now }: Ctx) => {
+  const plan = planAt(account, now);
+  return {
+    user_id: account.id,
+    email: account.email,
+    display_name: account.displayName,
+    plan,
+    plan_source: plan === 'free' ? 'free' : isBought(account, plan, now) ? 'x402' : 'processor',
+    plan_through: isoOrNull(account.planThrough),
+    status: account.status,
+    is_staff: account.isStaff,
+    created_at: iso(account.createdAt),
+  };
+};
 
 /** The newest accounts, those made before one, or the one that is named by e-mail or id; 404 not_found. */
 export async function lookAtAccounts(ctx: Ctx, { account, before }: { account?: string; before?: string }) {
   if (account !== undefined) {
     const find = ({ db }: Shard) => findAccount(db, account as AccountId);
-    return [toAccount((await (isUuid(account) ? findAnywhere(ctx, find) : findAccountByEmail(ctx, account))) ?? raise('not_found'))];
+    return [toAccount((await (isUuid(account) ? findAnywhere(ctx, find) : findAccountByEmail(ctx, account))) ?? raise('not_found'), ctx)];
   }
   // New accounts are made in the newest database; those of the others are named.
-  return (await listAccounts(newestOf(ctx).db, (before as AccountId | undefined) ?? null, SHOWN_MAX)).map(toAccount);
+  const newest = await listAccounts(newestOf(ctx).db, (before as AccountId | undefined) ?? null, SHOWN_MAX);
+  return newest.map((one) => toAccount(one, ctx));
 }
 
 /** A payment of any merchant, named by its id or by its transaction; 404 not_found. */
