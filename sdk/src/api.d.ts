@@ -6080,6 +6080,7 @@ export interface components {
          * @enum {string}
          */
         rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+        /** @description True if a sale over the rail would work this moment. */
         ready: boolean;
       }[];
       /** @description Codes of the checks that fail: each of them stops a sale. */

@@ -36,7 +36,12 @@ export const ReadinessBody = z
     product_id: z.uuid().optional(),
     checks: z.array(CheckBody),
     rails: z
-      .array(z.object({ rail_id: z.enum(RAIL_IDS), ready: z.boolean() }))
+      .array(
+        z.object({
+          rail_id: z.enum(RAIL_IDS),
+          ready: z.boolean().openapi({ description: 'True if a sale over the rail would work this moment.' }),
+        }),
+      )
       .openapi({ description: 'Rails that the product is offered on, and whether each one sells this moment.' }),
     blocking: z.array(z.string()).openapi({ description: 'Codes of the checks that fail: each of them stops a sale.' }),
     not_configured: UnconfiguredBody,
