@@ -36,6 +36,7 @@ const ABILITIES: Record<string, readonly (VariableName | 'RPC_URL')[]> = {
   'operator commands': ['OPERATOR_SECRET'],
   'operator alarms': ['ALARM_URL'],
   'name and terms on pages': ['OPERATOR_NAME', 'TERMS_URL'],
+  'USDC by card for who has none': ['ONRAMP_URL'],
 };
 
 /** Two lists: what works with this configuration, and what does not, with the variables that are missing. */

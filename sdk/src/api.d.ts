@@ -3003,7 +3003,7 @@ export interface components {
        */
       recovered_payment_id?: string;
     };
-    /** @description Money that arrived and does not pay this payment, the ten largest, while the merchant has not accepted it. Buyer view only. */
+    /** @description Money that arrived and does not pay this payment. Buyer view only. */
     SeenMoney: {
       /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
       amount: components['schemas']['Money'];

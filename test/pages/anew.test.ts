@@ -106,7 +106,7 @@ describe('a buyer who has paid', () => {
     await seeHeading(page, 'Paid');
     const until = new Intl.DateTimeFormat('en', { year: 'numeric', month: 'long', day: 'numeric' }).format(Date.now() + 30 * 86_400_000);
     await page.getByText(`Access until ${until}`).waitFor();
-    await page.getByText('The seller has been told.').waitFor();
+    await page.getByText('The seller knows.').waitFor();
     expect(await page.getByRole('heading', { name: 'How paying works' }).isVisible()).toBe(false);
     expect(await page.getByRole('button', { name: 'Buy once more' }).isVisible()).toBe(false);
     await page.getByText('Transaction', { exact: true }).click();

@@ -67,6 +67,7 @@ describe.each<Size>(['phone', 'desktop'])('a payment on a %s', (size) => {
 
     await page.getByRole('link', { name: 'Open the receipt' }).click();
     await page.getByRole('heading', { name: 'This receipt is genuine' }).waitFor();
+    await page.getByText('How do I know?').click();
     await page.getByText('Your own browser checked the signature too.').waitFor();
     expect(await page.locator('main').innerText()).toContain(signer.address);
     expect(await violationsOf(page)).toEqual([]);
@@ -106,7 +107,7 @@ describe('one purchase is one payment', () => {
 
     const again = page.getByRole('button', { name: 'Buy once more' });
     expect(await again.isVisible()).toBe(false);
-    await page.getByText('Buy it another time?').click();
+    await page.getByText('Buy again').click();
     await again.click();
     await page.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
     expect(await shop.paymentsOf(product)).toHaveLength(1);

@@ -27,6 +27,14 @@ describe('a receipt', () => {
     const path = await buy(page);
     const receiptId = path.split('/')[2]!;
     const text = await page.locator('main').innerText();
+    // First what was bought, from whom and until when; the proof is one line that unfolds.
+    expect(await page.locator('h1').innerText()).toBe('Forecasts & “more”');
+    expect(text).toMatch(/Access until/);
+    expect(text.indexOf('Access until')).toBeLessThan(text.indexOf('This receipt is genuine'));
+    expect(await page.getByText('Check it yourself').isVisible()).toBe(false);
+    await page.getByText('How do I know?').click();
+    await page.getByText('Check it yourself').waitFor();
+    await page.getByText('Your own browser checked the signature too.').waitFor();
     expect(text).toMatch(/15\.00\u00a0USDC at 150\.00\u00a0USDC for one SOL, by \S+ at /);
     expect(await violationsOf(page)).toEqual([]);
     await shoot('55-receipt');

@@ -21,6 +21,7 @@ try {
       POLL_AFTER_MS: '30:500,120:1000,86400:3000',
       TELEGRAM_CONNECTOR_SECRETS: 'connector-secret-of-the-browser-tests:telegram',
       DISCORD_CONNECTOR_SECRETS: 'connector-secret-of-the-browser-tests:discord',
+      ONRAMP_URL: 'https://ramp.example/buy?to={wallet}&asset={asset}&amount={amount}',
       // For the one test that waits for a real end, a little longer than the last moments in which nothing is offered; every
       // other product has sessions of its own length.
       SESSION_SECONDS: '19',

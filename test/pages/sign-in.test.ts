@@ -208,7 +208,7 @@ describe('signing in by wallet', () => {
   it('works with the demo wallet of a local machine, which says what it is', async () => {
     const { page, offences, close } = await shop.visit('desktop', [], { demo: true });
     await page.goto(urlOf('/login'));
-    await page.getByText('Its money is not real.').waitFor();
+    await page.getByText('The money in it is not real.').waitFor();
     await press(page, 'Sign in with Demo wallet');
     await seeHeading(page, 'Account');
     expect(offences).toEqual([]);

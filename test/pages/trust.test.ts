@@ -178,7 +178,7 @@ describe('every buyer', () => {
     });
     await page.goto(shop.urlOf(sold));
     await page.getByRole('radio', { name: 'SOL' }).check();
-    await page.getByText('At the rate of now.').waitFor();
+    await page.getByText('At the current rate.').waitFor();
     const { y, height } = (await page.locator('.payee').boundingBox())!;
     expect(y + height).toBeLessThan(844);
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
@@ -260,7 +260,7 @@ describe('every buyer', () => {
     const cheap = await shop.sell({ price: { asset: 'USDC', amount: '0.5' } });
     const { page, offences, shoot, close } = await shop.visit('desktop', [], { demo: true });
     await page.goto(shop.urlOf(cheap));
-    await page.getByText('Its money is not real.').waitFor();
+    await page.getByText('The money in it is not real.').waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await shoot('21-demo');
     const asked = page.getByRole('dialog', { name: 'Demo wallet' });

@@ -25,6 +25,7 @@ export const pageFacts = (changed: Partial<PageFacts> = {}): PageFacts => ({
   accessGain: 'Access for 30 days',
   estimates: { SOL: { asset: 'SOL', amount: '0.0333' } },
   sessionSeconds: 300,
+  onrampUrl: null,
   supportUrl: null,
   assets: ['USDC', 'SOL'],
   payees: { USDC: 'seller' },

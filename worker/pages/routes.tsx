@@ -3,9 +3,12 @@ import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { type IdentitySessionId, isAuthorizationId, type PaymentSessionId, type ReceiptId } from '#core/ids.ts';
 import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
+import { findAccount } from '#features/accounts/store.ts';
 import { findAuthorization, findCollectedBy } from '#features/authorizations/store.ts';
 import { findIdentitySession } from '#features/checkout/buyer-identity/store.ts';
 import { getSessionListing } from '#features/checkout/sessions/session.ts';
+import { loadBuyersAccess } from '#features/payments/buyers-access.ts';
+import { findPayment } from '#features/payments/store.ts';
 import { getActiveListing, getListing } from '#features/products/product.ts';
 import { hasSlug } from '#features/products/store.ts';
 import { getReceiptWithFate } from '#features/receipts/receipt.ts';
@@ -106,11 +109,20 @@ pageRoutes.get('/r/:receipt_id', (c) =>
     if (!UUID.test(receiptId)) throw new ApiError('not_found');
     const ctx = await enterShard(c, ({ db }) => hasReceipt(db, receiptId as ReceiptId));
     const { receipt, isOrphaned } = await getReceiptWithFate(ctx, receiptId as ReceiptId);
-    const [sellerDomain, authorizationId] = await Promise.all([
+    const [sellerDomain, authorizationId, account, payment] = await Promise.all([
       findVerifiedDomain(ctx.db, receipt.merchantId),
       findCollectedBy(ctx.db, receipt.paymentId),
+      findAccount(ctx.db, receipt.merchantId),
+      findPayment(ctx, receipt.paymentId),
     ]);
-    return sendReceipt(page, receipt, { isOrphaned, sellerDomain, authorizationId });
+    const access = payment && (await loadBuyersAccess(ctx, payment, undefined));
+    return sendReceipt(page, receipt, {
+      isOrphaned,
+      sellerDomain,
+      authorizationId,
+      accessUntil: access?.access_until ?? null,
+      brand: account?.merchantSettings ?? {},
+    });
   }),
 );
 

@@ -119,6 +119,9 @@ describe('receipts as papers', () => {
       amount: '5',
       base_units: '5000000',
       net: '5',
+      price_asset: 'USDC',
+      price_amount: '5',
+      rate: '',
       direction: 'received',
     });
     expect(rows.at(-1)).toMatchObject({
@@ -147,5 +150,11 @@ describe('receipts as papers', () => {
       price_quote: { price: { asset: 'USDC', amount: '5' }, rate: '150' },
     });
     expect((await here.call('GET', `/v1/receipt/${confirmed.receipt_id}/verify`)).body.valid).toBe(true);
+    // A bookkeeper books the price it was sold at, with where the rate came from.
+    const exported = await here.call<string>('GET', '/v1/receipts/export.csv', { key: eve.key });
+    const [row] = Papa.parse<Record<string, string>>(exported.body.trimEnd(), { header: true }).data;
+    const { source, as_of: asOf } = body.document.price_quote;
+    const quoted = { price_asset: 'USDC', price_amount: '5', rate: '150', rate_source: source, rate_as_of: asOf };
+    expect(row).toMatchObject({ asset: 'SOL', ...quoted });
   });
 });

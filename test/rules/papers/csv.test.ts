@@ -10,6 +10,7 @@ const row = (productName: string): ReceiptRow => ({
   amount: { asset: 'USDC', units: 1n },
   fee: null,
   net: null,
+  quote: null,
   payer: 'a',
   recipient: 'b',
   txSignature: 's',

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { AuthorizationId } from '#core/ids.ts';
-import { iso, isoOrNull } from '#core/time.ts';
+import { isoOrNull } from '#core/time.ts';
 import { nextChargeOf } from '#features/authorizations/resource.ts';
 import { findAuthorization } from '#features/authorizations/store.ts';
 import { toMembershipResource } from '#features/memberships/resource.ts';
@@ -20,6 +20,7 @@ const BuyersDeliveryBody = z
   })
   .openapi('BuyersDelivery', { description: 'How its buyer gets in: shown with their own `X-Svc-Identity-Session` alone.' });
 
+type BuyersAccess = Partial<z.infer<z.ZodObject<typeof buyersAccess>>>;
 type BuyersDelivery = z.infer<typeof BuyersDeliveryBody>;
 
 /** Fields of a payment that its buyer alone is told. */
@@ -42,7 +43,7 @@ export const buyersAccess = {
  * What the buyer has by now: until when, and how they get in. The latter for the person who showed who they are in the very session this
  * payment began with alone.
  */
-export async function loadBuyersAccess(ctx: Shard, payment: Payment, shown: string | undefined) {
+export async function loadBuyersAccess(ctx: Shard, payment: Payment, shown: string | undefined): Promise<BuyersAccess> {
   const { status, membershipId, terms } = payment;
   const isShown = terms.identitySessionId !== undefined && shown === terms.identitySessionId;
   if (status !== 'CONFIRMED' || !membershipId || payment.orphanedAt !== null) return {};
@@ -52,7 +53,7 @@ export async function loadBuyersAccess(ctx: Shard, payment: Payment, shown: stri
   ]);
   const until = membership?.status === 'cancelled' ? null : (membership?.paidThrough ?? null);
   return {
-    ...given('access_until', until === null ? null : iso(until)),
+    ...given('access_until', isoOrNull(until)),
     ...given('delivery', isShown ? deliveryTo(membership, terms.identity) : null),
     ...(authorization && {
       renewal: { status: authorization.status, ...given('next_charge_at', isoOrNull(nextChargeOf(authorization))) },

@@ -32,6 +32,8 @@ export interface PageFacts extends WalletTerms {
   estimates: Record<string, Amount>;
   /** How long a payment that begins now lasts, in seconds. */
   sessionSeconds: number;
+  /** Where money is bought with a card: a template with `{wallet}`, `{asset}` and `{amount}`. */
+  onrampUrl: string | null;
   /** Where the seller helps. */
   supportUrl: string | null;
   /** The wallet that is paid, by asset. */

@@ -15,6 +15,8 @@ export interface Actions {
   /** In the place of a payment whose time is over and that is unsigned. */
   startAnew(): void;
   stay(): void;
+  receiptEmail(): string;
+  keepEmail(email: string): void;
   /** Pays the whole price although less of it has arrived. */
   dismissShort(): void;
   submitSignature(event: Event): void;

@@ -111,6 +111,7 @@ async function openListing(page: PageContext, ctx: Shard, sold: Sold): Promise<S
     sessionSeconds: payment
       ? Math.ceil((payment.expiresAt - payment.createdAt) / SECOND)
       : (product.sessionSeconds ?? ctx.config.SESSION_SECONDS),
+    onrampUrl: ctx.config.ONRAMP_URL ?? null,
     supportUrl: httpsUrl(merchant.merchantSettings.default_support_url),
     payees: payeesOf(sold, rails),
     uncertainMs: certainAt({ expiresAt: 0, lateGraceSeconds: ctx.config.LATE_GRACE_SECONDS }),

@@ -1,4 +1,4 @@
-import { Code } from '../parts/elsewhere.tsx';
+import { Code, ReceiptEmail } from '../parts/elsewhere.tsx';
 import { Address, Row, ShortAddress, Signature, Spinner } from '../parts/parts.tsx';
 import { formatMoney, formatTime, without } from '../parts/text.ts';
 import type { PagePayment } from './facts.ts';
@@ -76,6 +76,9 @@ function ChoiceView(props: PanelProps<PageAt<'choosing'>>) {
       <Payee {...props} />
       {payment && state.secondsLeft !== null && <Bar left={state.secondsLeft} whole={wholeOf(facts, payment)} />}
       {payment?.fee && <p class="quiet">{say('feeIncluded', { fee: formatMoney(facts.locale, payment.fee) })}</p>}
+      {payment === null && facts.handoffToken === null && props.actions && (
+        <ReceiptEmail value={props.actions.receiptEmail()} keep={props.actions.keepEmail} say={say} />
+      )}
       <Wallets {...props} />
       <ByPhone {...props} />
     </>

@@ -12,7 +12,20 @@ import { About, Brand, Price, type ShownListing } from './listing.tsx';
 /** `/p/{slug}` of what renews itself: who sells what for how much, whole before any script has run; then the panel that subscribes. */
 export async function sendSubscribe(shown: ShownListing, { now, begunId }: { now: number; begunId: string | null }): Promise<Response> {
   const { page, sale } = shown;
-  const { slug, price, productName, obstacle, paymentSessionId, handoffToken, network, ownWallet, pageUrl, isPhone } = shown.facts;
+  const {
+    slug,
+    price,
+    productName,
+    obstacle,
+    paymentSessionId,
+    handoffToken,
+    network,
+    ownWallet,
+    pageUrl,
+    isPhone,
+    onrampUrl,
+    supportUrl,
+  } = shown.facts;
   const periodDays = sale.product.accessPeriodDays ?? 0;
   const facts: SubscribeFacts = {
     page: 'subscribe',
@@ -27,6 +40,8 @@ export async function sendSubscribe(shown: ShownListing, { now, begunId }: { now
     begunId,
     pageUrl,
     isPhone,
+    onrampUrl,
+    supportUrl,
     locale: page.locale,
     text: await wordsOf(page),
     periodDays,

@@ -1,4 +1,4 @@
-import { Code, InWallet } from '../parts/elsewhere.tsx';
+import { Code, InWallet, Newcomer } from '../parts/elsewhere.tsx';
 import { Address } from '../parts/parts.tsx';
 import { formatMoney } from '../parts/text.ts';
 import { isTest } from '../parts/wallet-choice.ts';
@@ -58,6 +58,7 @@ export function Wallets(props: PanelProps<PageAt<'choosing'>>) {
         <div class="no-wallet">
           <p>{say('noWallet')}</p>
           <p class="quiet">{say(facts.isPhone ? 'noWalletPhone' : 'noWalletDesktop')}</p>
+          <Newcomer {...facts} price={state.payment?.price ?? facts.estimates[state.asset] ?? facts.price} say={say} />
         </div>
       )}
       {facts.isPhone && state.wallets?.length === 0 && !state.isUnclear && <InWalletLinks {...props} />}

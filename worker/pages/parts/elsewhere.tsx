@@ -1,4 +1,5 @@
 import type { QrCode } from './qr.ts';
+import { type Amount, formatMoney, type Say } from './text.ts';
 
 /** A QR code, once the browser is there to draw it. */
 export function Code({ text, label, drawCode }: { text: string; label: string; drawCode?: ((text: string) => QrCode) | undefined }) {
@@ -46,3 +47,84 @@ export function InWallet({
     </ul>
   );
 }
+
+/** Wallets of Solana with their makers' own pages to get them. */
+const WALLETS = [
+  { name: 'Phantom', href: 'https://phantom.com/download' },
+  { name: 'Solflare', href: 'https://www.solflare.com/download/' },
+  { name: 'Backpack', href: 'https://backpack.app/download' },
+];
+
+interface NewcomerProps {
+  locale: string;
+  price: Amount;
+  onrampUrl: string | null;
+  supportUrl: string | null;
+  say: Say<'newTitle' | 'newWallet' | 'newMoney' | 'newCard' | 'newBack' | 'support'>;
+}
+
+/** Address of an on-ramp for so much, with its placeholders filled in. */
+export const fillOnramp = (template: string, { asset, amount }: Amount, wallet = ''): string =>
+  Object.entries({ wallet, asset, amount }).reduce(
+    (url, [name, value]) => url.replaceAll(`{${name}}`, encodeURIComponent(value)),
+    template,
+  );
+
+/** For who never paid like this: how to get a wallet and money, and that this page waits. */
+export function Newcomer({ locale, price, onrampUrl, supportUrl, say }: NewcomerProps) {
+  return (
+    <details class="newcomer">
+      <summary>{say('newTitle')}</summary>
+      <ol class="steps">
+        <li>
+          {say('newWallet')}
+          <ul class="makers">
+            {WALLETS.map(({ name, href }) => (
+              <li key={name}>
+                <a href={href} target="_blank" rel="noopener noreferrer">
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </li>
+        <li>
+          {say('newMoney', { price: formatMoney(locale, price), asset: price.asset })}
+          {onrampUrl && (
+            <>
+              {' '}
+              <a href={fillOnramp(onrampUrl, price)} target="_blank" rel="noopener noreferrer">
+                {say('newCard', { asset: price.asset })}
+              </a>
+            </>
+          )}
+        </li>
+        <li>{say('newBack')}</li>
+      </ol>
+      {supportUrl && (
+        <a href={supportUrl} target="_blank" rel="noopener noreferrer nofollow">
+          {say('support')} ({URL.parse(supportUrl)?.host})
+        </a>
+      )}
+    </details>
+  );
+}
+
+/** Field for the address that the receipt goes to. It is gone once a payment has begun, which takes the address along. */
+export const ReceiptEmail = ({ value, keep, say }: { value: string; keep(email: string): void; say: Say<'emailLabel' | 'emailHelp'> }) => (
+  <div class="field receipt-email">
+    <label for="receipt-email">{say('emailLabel')}</label>
+    <input
+      id="receipt-email"
+      type="email"
+      autocomplete="email"
+      maxlength={254}
+      value={value}
+      aria-describedby="receipt-email-help"
+      onInput={(event: Event) => keep((event.target as unknown as { value: string }).value)}
+    />
+    <p class="quiet" id="receipt-email-help">
+      {say('emailHelp')}
+    </p>
+  </div>
+);

@@ -63,6 +63,7 @@ h1:focus,h2:focus,h3:focus{outline:none}
 .teaching{display:grid;gap:1rem}
 .about h2,.about h3{font-size:.9375rem;font-weight:600;margin-bottom:.5rem}
 .steps{display:grid;gap:.375rem;padding-left:1.25rem;color:var(--soft);font-size:.9375rem}
+.newcomer .steps{margin-top:.5rem}.makers{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem 1rem}.makers a,.newcomer>a{display:inline-block;padding:.25rem 0}
 .facts{display:grid;gap:.75rem;font-size:.9375rem}
 .facts dt{color:var(--soft);font-size:.8125rem}
 .panel{background:var(--card);border:1px solid var(--line);border-radius:1.25rem;padding:1.5rem;display:grid;gap:1.125rem;align-content:start;box-shadow:0 1px 2px rgb(16 24 40/.04),0 12px 32px -12px rgb(16 24 40/.12)}
@@ -196,26 +197,29 @@ footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padd
 .rows li+li{border-top:1px solid var(--line)}
 .made-key .copies{background:var(--page);border-radius:.875rem;padding:.75rem 1rem}
 .made-key .copy{justify-self:start}
-.sheet{background:var(--card);border:1px solid var(--line);border-radius:1.25rem;padding:0 1.5rem 1.5rem;display:grid;gap:1.5rem;overflow:hidden;box-shadow:0 1px 2px rgb(16 24 40/.04),0 12px 32px -12px rgb(16 24 40/.12)}
+.sheet{background:var(--card);border:1px solid var(--line);border-radius:1.25rem;padding:1.5rem;display:grid;gap:1.5rem;overflow:hidden;box-shadow:0 1px 2px rgb(16 24 40/.04),0 12px 32px -12px rgb(16 24 40/.12)}
 .sheet .facts{gap:1rem}
 .papers{display:flex;flex-wrap:wrap;gap:.625rem}
 .papers .plain-button{flex:1 1 12rem}
 .address-of-page{display:none}
 .panel h1{font-size:1.5rem;line-height:1.3;font-weight:650}
-.verdict{display:flex;gap:1rem;align-items:start;margin-inline:-1.5rem;padding:1.25rem 1.5rem;font-size:.9375rem}
-.verdict .quiet{font-size:.875rem}
-.verdict-title{display:flex;flex-wrap:wrap;gap:.25rem .75rem;align-items:center;margin-bottom:.25rem}
-.verdict h1{font-size:1.125rem;font-weight:650;line-height:1.35}
+.verdict{border-radius:.875rem;padding:.75rem 1rem;font-size:.9375rem}
+.verdict summary{display:flex;flex-wrap:wrap;gap:.25rem .75rem;align-items:center;color:var(--ink);list-style:none}
+.verdict summary::-webkit-details-marker{display:none}
+.verdict h2{font-size:1rem;font-weight:650;line-height:1.35}
+.verdict a{color:inherit}.how-known{text-decoration:underline;font-weight:400}
+.verdict[open] .how-known{display:none}
+.verdict .proof{display:grid;gap:1rem}
 .verdict.good{background:var(--good-soft)}.verdict.bad{background:var(--bad-soft)}
-.verdict .mark{flex:none;width:2.25rem;height:2.25rem;stroke-width:4}
-.verdict.good .mark circle{fill:var(--card)}.verdict.bad .mark circle{fill:var(--card)}
+.verdict .mark{flex:none;width:1.5rem;height:1.5rem;stroke-width:5}
+.verdict.good .mark circle,.verdict.bad .mark circle{fill:var(--card)}
 .sheet section{border-top:1px solid var(--line);padding-top:1.5rem;font-size:.9375rem}
 .sheet section h2{font-size:1rem;font-weight:650;margin-bottom:.75rem}
 .traces .facts{font-size:.875rem}
 .receipt .how{padding-left:1.25rem;display:grid;gap:.625rem}
 .receipt .how code{display:block;background:var(--page);border-radius:.5rem;padding:.5rem .75rem;margin-top:.25rem}
 @media (max-width:24rem){.tag{flex-basis:100%}.panel{padding:1.25rem}.page{padding-inline:1rem}}
-@media (min-width:30rem){.page{padding-inline:2rem}.panel{padding:2rem}.sheet{padding:0 2rem 2rem}.verdict{margin-inline:-2rem;padding:1.5rem 2rem}}
+@media (min-width:30rem){.page{padding-inline:2rem}.panel{padding:2rem}.sheet{padding:2rem}}
 @media (min-width:56rem){
 .page.two{grid-template-columns:minmax(0,1fr) 26rem;column-gap:4rem;row-gap:2rem;padding-top:4rem;grid-template-areas:"offer pay" "about pay" "foot foot";grid-template-rows:auto 1fr auto}
 .two .offer{grid-area:offer}.two .about{grid-area:about}.two .pay{grid-area:pay}.two footer{grid-area:foot}
@@ -233,7 +237,7 @@ footer,.by-yourself,.skip,.papers,.seller{display:none}
 body{font-size:.875rem}
 .page,.receipt{padding:0;max-width:none}
 .sheet{border:0;box-shadow:none;padding:0;overflow:visible}
-.verdict{margin:0;padding:0 0 1rem;border-bottom:1px solid var(--line)}
+.verdict{padding:0}.how-known{display:none}
 .badge{border:1px solid}
 .sheet section,.facts>div{break-inside:avoid}
 .address-of-page{display:block;color:var(--soft)}

@@ -3,33 +3,45 @@ import { verifyReceipt } from '#features/receipts/document.ts';
 import { proofPageOf } from '#features/receipts/papers/paper.ts';
 import type { Receipt } from '#features/receipts/receipt.ts';
 import type { ReceiptDocument } from '#papers/facts.ts';
+import type { MerchantSettings } from '#platform/db/tables/accounts.ts';
 import { PAGE_ASSETS } from '../assets.ts';
+import { httpsUrl } from '../checkout/listing.tsx';
 import { type PageContext, sendPage } from '../document.tsx';
 import { Address, Mark, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
 import { explorerUrl, formatInstant, formatMoney, formatNumber, plain, plainName } from '../parts/text.ts';
 import { Linked, NETWORK_OF, Papers, proofFacts, SendProof, type ShownReceipt } from './papers.tsx';
 
-interface Proof extends ShownReceipt {
+/** Facts of a receipt's purchase that no signed document holds. */
+export interface Purchased {
+  isOrphaned: boolean;
   /** Known to be the seller's by now, whatever it was when the receipt was signed; null: none is. */
   sellerDomain: string | null;
+  /** Subscription that was paid for; null for any other purchase. */
+  authorizationId: string | null;
+  /** ISO 8601: end of the buyer's access; null where it has none. */
+  accessUntil: string | null;
+  brand: MerchantSettings;
+}
+
+interface Proof extends ShownReceipt, Purchased {
   verdict: ReturnType<typeof verifyReceipt>;
 }
 
 /** `/r/{receipt_id}`: the public proof, checked now, and how to check it without us. */
-export function sendReceipt(
-  page: PageContext,
-  receipt: Receipt,
-  { isOrphaned, sellerDomain, authorizationId }: { isOrphaned: boolean; sellerDomain: string | null; authorizationId: string | null },
-): Response {
+export function sendReceipt(page: PageContext, receipt: Receipt, purchased: Purchased): Response {
   const { config } = page.c.var.ctx;
-  const verdict = verifyReceipt({ ...receipt, isOrphaned }, config.RECEIPT_KEYS);
-  const proof: Proof = { page, sellerDomain, receipt, document: JSON.parse(receipt.document) as ReceiptDocument, verdict };
+  const verdict = verifyReceipt({ ...receipt, isOrphaned: purchased.isOrphaned }, config.RECEIPT_KEYS);
+  const document = JSON.parse(receipt.document) as ReceiptDocument;
+  // A plan was sold by the service: its receipt carries no brand of the account that bought it.
+  const brand = document.merchant.account_id === receipt.merchantId ? purchased.brand : {};
+  const proof: Proof = { ...purchased, brand, page, receipt, document, verdict };
   const { say } = page;
   return sendPage(
     page,
     {
       title: `${say('rTitle')} · ${plainName(proof.document.product_name)}`,
       layout: 'receipt',
+      ...(brand.checkout_accent_hex ? { accentHex: brand.checkout_accent_hex } : {}),
       scripts: [PAGE_ASSETS.receipt],
       facts: {
         document: receipt.document,
@@ -42,52 +54,75 @@ export function sendReceipt(
       },
     },
     <main class="sheet">
-      <Verdict {...proof} />
       <Sum {...proof} />
+      {!verdict.valid && <Verdict {...proof} />}
       <Parties {...proof} />
-      {authorizationId && (
-        <a class="button" href={`/s/${authorizationId}?locale=${page.locale}`}>
-          {say('rSubscription')}
-        </a>
-      )}
+      <Ways {...proof} />
+      {verdict.valid && <Verdict {...proof} />}
       <Papers {...proof} />
       <SendProof {...proof} />
-      <Traces {...proof} />
-      <How {...proof} />
       <p class="address-of-page">{proofPageOf(page.c.var.ctx, receipt)}</p>
     </main>,
   );
 }
 
-function Verdict({ page, document, verdict }: Proof) {
-  const { say, locale, c } = page;
-  const isTest = !document.livemode || NETWORK_OF[document.network] !== 'mainnet';
-  const help = verdict.valid ? 'rValidHelp' : verdict.reason === 'transaction_orphaned' ? 'rOrphaned' : 'rBroken';
+/** Where its buyer goes from here: to the subscription, and to the seller's help. */
+function Ways({ page: { say, locale }, authorizationId, brand }: Proof) {
+  const support = httpsUrl(brand.default_support_url);
+  if (!authorizationId && !support) return null;
   return (
-    <div class={verdict.valid ? 'verdict good' : 'verdict bad'} role="status">
-      <Mark kind={verdict.valid ? 'done' : 'failed'} />
-      <div>
-        <div class="verdict-title">
-          <h1>{say(verdict.valid ? 'rValid' : 'rInvalid')}</h1>
-          {isTest && <TestMoney say={say} />}
-        </div>
-        <p>{say(help)}</p>
-        <p id="browser-verdict" />
-        <p class="quiet">{say('rChecked', { time: formatInstant(locale, iso(c.var.ctx.now), 'UTC') })}</p>
-      </div>
+    <div class="papers">
+      {authorizationId && (
+        <a class="button" href={`/s/${authorizationId}?locale=${locale}`}>
+          {say('rSubscription')}
+        </a>
+      )}
+      {support && (
+        <a class="plain-button" href={support} target="_blank" rel="noopener noreferrer nofollow">
+          {say('support')} ({new URL(support).host})
+        </a>
+      )}
     </div>
   );
 }
 
-function Sum({ page, document }: Proof) {
+/** Verdict in one line, with the proof folded below it. A receipt that is not valid shows it at once. */
+function Verdict(proof: Proof) {
+  const { page, document, verdict } = proof;
+  const { say, locale, c } = page;
+  const isTest = !document.livemode || NETWORK_OF[document.network] !== 'mainnet';
+  const help = verdict.valid ? 'rValidHelp' : verdict.reason === 'transaction_orphaned' ? 'rOrphaned' : 'rBroken';
+  return (
+    <details class={verdict.valid ? 'verdict good' : 'verdict bad'} open={!verdict.valid}>
+      <summary>
+        <Mark kind={verdict.valid ? 'done' : 'failed'} />
+        <h2>{say(verdict.valid ? 'rValid' : 'rInvalid')}</h2>
+        {isTest && <TestMoney say={say} />}
+        {verdict.valid && <span class="how-known">{say('rHowKnown')}</span>}
+      </summary>
+      <div class="proof">
+        <p role="status">{say(help)}</p>
+        <p id="browser-verdict" />
+        <p class="quiet">{say('rChecked', { time: formatInstant(locale, iso(c.var.ctx.now), 'UTC') })}</p>
+        <Traces {...proof} />
+        <How {...proof} />
+      </div>
+    </details>
+  );
+}
+
+function Sum({ page, document, brand }: Proof) {
   const { say, locale } = page;
+  const name = plain(brand.checkout_brand_name ?? '') || plainName(document.merchant.display_name);
   const digits = formatNumber(locale, document.amount);
   return (
     <div class="price">
-      <p class="quiet">{say('rTitle')}</p>
-      <h2>
+      <p class="quiet">
+        {say('rTitle')} · <bdi>{name}</bdi>
+      </p>
+      <h1>
         <bdi>{plainName(document.product_name)}</bdi>
-      </h2>
+      </h1>
       <p class={sizeOf(digits)}>
         {digits}
         <span>{`\u00a0${document.amount.asset}`}</span>
@@ -98,7 +133,7 @@ function Sum({ page, document }: Proof) {
 }
 
 /** Who paid whom, and when. */
-function Parties({ page, document, sellerDomain }: Proof) {
+function Parties({ page, document, sellerDomain, accessUntil }: Proof) {
   const { say, locale } = page;
   return (
     <dl class="facts">
@@ -107,6 +142,7 @@ function Parties({ page, document, sellerDomain }: Proof) {
       </Row>
       {sellerDomain && <Row name={say('sellerDomain')}>{sellerDomain}</Row>}
       <Row name={say('rPaidAt')}>{formatInstant(locale, document.block_time, 'UTC')}</Row>
+      {accessUntil && <Row name={say('rAccess')}>{formatInstant(locale, accessUntil, 'UTC')}</Row>}
       {document.fee && <Row name={say('rFee')}>{formatMoney(locale, document.fee)}</Row>}
       {document.price_quote && (
         <Row name={say('rRate')} isWide>

@@ -29,6 +29,8 @@ export interface SubscribeFacts extends CommonFacts {
   /** Where this page stands: shown to a phone as a code, and opened inside a wallet. */
   pageUrl: string;
   isPhone: boolean;
+  onrampUrl: string | null;
+  supportUrl: string | null;
   /** Time of the second charge of who subscribes now. */
   nextChargeAt: string;
   /** The payment that the payment session of the link holds already. */

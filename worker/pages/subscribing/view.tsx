@@ -1,10 +1,21 @@
 import type { SubscribingKey } from '../locales/subscribing/en.ts';
+import { Newcomer, ReceiptEmail } from '../parts/elsewhere.tsx';
 import { Address, Mark, Row, ShortAddress, Spinner, TestMoney, Title } from '../parts/parts.tsx';
 import type { QrCode } from '../parts/qr.ts';
 import { formatDay, formatInstant, formatMoney, formatPeriod, formatTime } from '../parts/text.ts';
 import { isTest } from '../parts/wallet-choice.ts';
 import { ByPhone } from './by-phone.tsx';
-import type { AnyKey, AuthorizationStatus, ConsentKind, ManageFacts, Problem, SayAny, Standing, SubscribingFacts } from './facts.ts';
+import type {
+  AnyKey,
+  AuthorizationStatus,
+  ConsentKind,
+  ManageFacts,
+  Problem,
+  SayAny,
+  Standing,
+  SubscribeFacts,
+  SubscribingFacts,
+} from './facts.ts';
 import { isSlow } from './machine.ts';
 import type { StateAt, SubscribingState } from './state.ts';
 
@@ -16,6 +27,8 @@ export interface SubscribingActions {
   startAgain(): void;
   finishIdentity(): void;
   openPhone(): void;
+  receiptEmail(): string;
+  keepEmail(email: string): void;
 }
 
 export interface SubscribingProps<State extends SubscribingState = SubscribingState> {
@@ -160,12 +173,15 @@ function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<State
       <Title>{say(isManage ? 'mCancel' : 'sChoose')}</Title>
       <p>{say(isManage ? 'mCancelHelp' : 'sTerms', termsOf(facts))}</p>
       <ProblemNote problem={state.problem} say={say} />
+      {facts.page === 'subscribe' && facts.handoffToken === null && actions && (
+        <ReceiptEmail value={actions.receiptEmail()} keep={actions.keepEmail} say={say} />
+      )}
       <section class="way" aria-label={say('onThisDevice')}>
         {state.wallets === null && <p class="quiet needs-script">{say('lookingForWallets')}</p>}
         {state.wallets?.length === 0 && (
           <div class="no-wallet">
             <p>{say('noWallet')}</p>
-            {facts.page === 'subscribe' && <p class="quiet">{say(facts.isPhone ? 'sNoWalletPhone' : 'sNoWalletDesktop')}</p>}
+            {facts.page === 'subscribe' && <NoWallet facts={facts} say={say} />}
           </div>
         )}
         {state.wallets !== null && state.wallets.length > 0 && (
@@ -202,6 +218,13 @@ function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<State
     </>
   );
 }
+
+const NoWallet = ({ facts, say }: { facts: SubscribeFacts; say: SayAny }) => (
+  <>
+    <p class="quiet">{say(facts.isPhone ? 'sNoWalletPhone' : 'sNoWalletDesktop')}</p>
+    <Newcomer {...facts} say={say} />
+  </>
+);
 
 interface BusyTerms {
   title: AnyKey;

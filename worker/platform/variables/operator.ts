@@ -34,6 +34,14 @@ export const OPERATOR_VARIABLES = {
     'slug of a product',
     'the product whose checkout page the front page shows as an example: one of your own, because buyers pay it',
   ),
+  ONRAMP_URL: variableOf(
+    z
+      .string()
+      .regex(/^https:\/\/[^\s{}]+\/?(?:[^\s{}]|\{(?:wallet|asset|amount)\})*$/)
+      .optional(),
+    'https URL with `{wallet}`, `{asset}` and `{amount}`',
+    'where a buyer who has no USDC or SOL buys some with a card: linked from checkout pages where no wallet is found, each placeholder filled in, `{wallet}` empty while none is known',
+  ),
   ALARM_URL: variableOf(
     z
       .url()

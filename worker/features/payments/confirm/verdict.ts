@@ -48,7 +48,12 @@ export function planVerdict(ctx: Shard, loaded: Loaded, transaction: ChainTransa
     }
     return refuse(standing ?? mismatch(match.reason));
   }
-  if (claim) return refuse(standing ? withMeta(standing, { recovered_payment_id: claim.subjectId }) : mismatch('transaction_already_used'));
+  if (claim) {
+    // The merchant accepted it while this session was open: its buyer is shown the payment that it became.
+    const isRecovered = standing !== null || loaded.unmatched?.recoveredPaymentId === claim.subjectId;
+    const error = standing ?? mismatch('transaction_already_used');
+    return refuse(isRecovered ? withMeta(error, { ...error.options.meta, recovered_payment_id: claim.subjectId }) : error);
+  }
   const proof = proofOf(transaction, match.payment);
   if (payment.status === 'CONFIRMED') return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
   // Its buyer is paying the payment that took its place: what comes for this one is for the merchant to decide.

@@ -13,6 +13,8 @@ export interface ReceiptRow {
   /** In the asset of the amount, as `net` is. */
   fee: Money | null;
   net: Money | null;
+  /** Price in the asset it was set in, and the rate it was converted at; null where it was paid as it was set. */
+  quote: { price: Money; rate: string; source: string; asOf: string } | null;
   payer: string;
   recipient: string;
   txSignature: string;
@@ -51,6 +53,11 @@ const COLUMNS: [name: string, cell: (row: ReceiptRow) => string | null][] = [
   ['bill_to_name', ({ billToName }) => billToName],
   ['livemode', ({ livemode }) => String(livemode)],
   ['direction', ({ direction }) => direction],
+  ['price_asset', ({ quote, amount }) => (quote?.price ?? amount).asset],
+  ['price_amount', ({ quote, amount }) => formatAmount(quote?.price ?? amount)],
+  ['rate', ({ quote }) => quote?.rate ?? null],
+  ['rate_source', ({ quote }) => quote?.source ?? null],
+  ['rate_as_of', ({ quote }) => quote?.asOf ?? null],
 ];
 
 /**

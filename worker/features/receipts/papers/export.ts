@@ -69,6 +69,14 @@ function rowOf(ctx: Scope, receipt: Receipt, status: ReceiptRow['status'], invoi
     amount: moneyOf(document.amount),
     fee: document.fee ? moneyOf(document.fee) : null,
     net: netOf(document),
+    quote: document.price_quote
+      ? {
+          price: moneyOf(document.price_quote.price),
+          rate: document.price_quote.rate,
+          source: document.price_quote.source,
+          asOf: document.price_quote.as_of,
+        }
+      : null,
     payer: document.payer,
     recipient: document.recipient,
     txSignature: document.tx_sig,

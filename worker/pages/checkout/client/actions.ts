@@ -1,5 +1,6 @@
 import { fromBase58 } from '../../browser/bytes.ts';
 import { copyText } from '../../browser/copy-text.ts';
+import { keepReceiptEmail, readReceiptEmail } from '../../browser/receipt-email.ts';
 import type { Actions } from '../notes.tsx';
 import type { Report } from './page-state.ts';
 
@@ -14,6 +15,8 @@ export const newActions = (report: Report): Actions => ({
   startAgain: () => report({ kind: 'startAgainPressed' }),
   startAnew: () => report({ kind: 'startAnewPressed' }),
   dismissShort: () => report({ kind: 'shortDismissed' }),
+  receiptEmail: readReceiptEmail,
+  keepEmail: keepReceiptEmail,
   stay: () => report({ kind: 'stayPressed' }),
   chooseAsset: (asset) => report({ kind: 'assetChosen', asset }),
   finishIdentity: () => report({ kind: 'identityFinished' }),

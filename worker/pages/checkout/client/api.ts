@@ -1,4 +1,5 @@
 import { callApi } from '../../browser/call-api.ts';
+import { receiptEmail } from '../../browser/receipt-email.ts';
 import type { PageFacts, PagePayment } from '../facts.ts';
 import type { Connected, PaymentStatus } from '../wire.ts';
 
@@ -33,7 +34,7 @@ export const connect = (facts: PageFacts, { asset, walletAddress, identitySessio
       ...(facts.assets.length > 1 ? { asset } : {}),
       ...(walletAddress ? { wallet_address: walletAddress } : {}),
       ...(facts.paymentSessionId ? { payment_session_id: facts.paymentSessionId } : {}),
-      ...(facts.handoffToken ? { handoff_token: facts.handoffToken } : {}),
+      ...(facts.handoffToken ? { handoff_token: facts.handoffToken } : receiptEmail()),
       ...(identitySessionId ? { identity_session_id: identitySessionId } : {}),
     },
   });

@@ -1,5 +1,6 @@
 import { callApi } from '../../browser/call-api.ts';
 import { newIdempotencyKey } from '../../browser/idempotency-key.ts';
+import { receiptEmail } from '../../browser/receipt-email.ts';
 import type { Answer, Failure } from '../../parts/answer.ts';
 import type { AuthorizationStatus, ConsentKind, ManageFacts, SubscribeFacts } from '../facts.ts';
 import { isOver } from '../machine.ts';
@@ -82,7 +83,7 @@ export class SubscribeService {
         locale,
         wallet_address: account,
         ...(paymentSessionId ? { payment_session_id: paymentSessionId } : {}),
-        ...(handoffToken ? { handoff_token: handoffToken } : {}),
+        ...(handoffToken ? { handoff_token: handoffToken } : receiptEmail()),
         ...(this.#identity ? { identity_session_id: this.#identity.sessionId } : {}),
       },
     });

@@ -2,6 +2,7 @@ import { createRoot } from 'hono/jsx/dom/client';
 import { hideBrokenPictures } from '../../browser/hide-broken-pictures.ts';
 import { inOneTab, TabTurn } from '../../browser/one-tab.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
+import { keepReceiptEmail, readReceiptEmail } from '../../browser/receipt-email.ts';
 import { signWith, TO_PAY } from '../../browser/sign-with-wallet.ts';
 import { listWallets, type OpenWallet, onWalletsChange, openWallet, WalletError } from '../../browser/wallets.ts';
 import { drawQrCode } from '../../parts/qr.ts';
@@ -129,6 +130,8 @@ function drawOnChange(page: Holder, facts: SubscribingFacts, panel: HTMLElement)
     back: () => report({ kind: 'backPressed' }),
     finishIdentity: () => report({ kind: 'identityFinished' }),
     openPhone: () => report({ kind: 'phonePressed' }),
+    receiptEmail: readReceiptEmail,
+    keepEmail: keepReceiptEmail,
   };
   let drawn: SubscribingState | null = null;
   const draw = () => {

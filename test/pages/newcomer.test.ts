@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { violationsOf } from './axe.ts';
+import { letterTo, newEmail } from './merchant.ts';
+import { press, Shop, type Size, seeHeading } from './shop.ts';
+
+const USDC = 1_000_000n;
+const shop = new Shop();
+beforeAll(() => shop.open({ default_support_url: 'https://help.shop.example/' }), 60_000);
+afterAll(() => shop.close());
+
+describe('a buyer without a wallet', () => {
+  it.each<Size>(['phone', 'desktop'])(
+    'reads three steps on a %s: wallets of their makers, money with a card, and back to this page',
+    async (size) => {
+      const product = await shop.sell();
+      const { page, offences, shoot, close } = await shop.visit(size);
+      await page.goto(shop.urlOf(product));
+      await page.getByText('New to this? Three steps, about five minutes').click();
+      for (const [name, host] of Object.entries({ Phantom: 'phantom.com', Solflare: 'www.solflare.com', Backpack: 'backpack.app' })) {
+        const link = page.getByRole('link', { name, exact: true });
+        expect(new URL((await link.getAttribute('href'))!).host).toBe(host);
+        expect(await link.getAttribute('rel')).toBe('noopener noreferrer');
+      }
+      const ramp = await page.getByRole('link', { name: 'Buy USDC with a card' }).getAttribute('href');
+      expect(ramp).toBe('https://ramp.example/buy?to=&asset=USDC&amount=12.5');
+      await page
+        .locator('.newcomer')
+        .getByRole('link', { name: /Help from the seller/ })
+        .waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(page.viewportSize()!.width);
+      expect(await violationsOf(page)).toEqual([]);
+      await shoot('83-newcomer');
+      expect(offences).toEqual([]);
+      await close();
+    },
+  );
+});
+
+describe('a buyer who wants the receipt by e-mail', () => {
+  it('names an address once, is sent the receipt of each purchase, and may leave it out', async () => {
+    const [first, second] = [await shop.sell(), await shop.sell()];
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
+    const email = newEmail();
+    const field = page.getByLabel('E-mail for the receipt (optional)');
+    const pay = async (product: typeof first) => {
+      await press(page, 'Pay with Test wallet');
+      await seeHeading(page, 'Paid');
+      return (await shop.paymentsOf(product))[0]!;
+    };
+    await page.goto(shop.urlOf(first));
+    await field.fill(email);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('84-email');
+    await pay(first);
+    const letter = await letterTo(shop, email, 'buyer_receipt');
+    expect(letter.text).toContain(`${shop.baseUrl}/r/`);
+    await page.goto(shop.urlOf(second));
+    await field.waitFor();
+    expect(await field.inputValue()).toBe(email);
+    // Half an address is none, and stops no purchase.
+    await field.fill('ada@');
+    expect((await pay(second)).status).toBe('CONFIRMED');
+    expect(offences).toEqual([]);
+    await close();
+  });
+});

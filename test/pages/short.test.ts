@@ -1,0 +1,71 @@
+import type { KeyPairSigner } from '@solana/kit';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Bill } from '../../local/demo/wallet.ts';
+import { violationsOf } from './axe.ts';
+import { type Product, press, Shop, seeHeading, type Visit } from './shop.ts';
+
+const USDC = 1_000_000n;
+const shop = new Shop();
+beforeAll(() => shop.open(), 60_000);
+afterAll(() => shop.close());
+
+/** A buyer who sends less than the price by hand, with the right memo. */
+async function sendTooLittle({ page }: Visit, product: Product, signer: KeyPairSigner): Promise<{ paymentId: string; signature: string }> {
+  await page.goto(shop.urlOf(product));
+  const answered = page.waitForResponse('**/connect');
+  await press(page, 'Show a QR code');
+  const bill = (await (await answered).json()) as Bill & { payment_id: string };
+  return { paymentId: bill.payment_id, signature: await shop.chain.pay(signer, bill, 10n * USDC) };
+}
+
+const seeShort = async (page: Page) => {
+  await seeHeading(page, '10.00\u00a0USDC of 12.50\u00a0USDC arrived');
+  await page.getByText('2.50\u00a0USDC is missing, so nothing was bought.').waitFor();
+  await page.getByText('Do not pay again. Ask the seller first.').waitFor();
+};
+
+describe('the page of a buyer who paid too little', () => {
+  it('says what came, what is missing and whom to ask, stays so over a refresh, and is paid once the seller accepts it', async () => {
+    const product = await shop.sell();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const visit = await shop.visit('desktop', [{ signer }]);
+    const { page, offences, shoot, close } = visit;
+    const { paymentId, signature } = await sendTooLittle(visit, product, signer);
+    await seeShort(page);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('81-short');
+    expect(await page.getByRole('button', { name: /Pay with|QR code/ }).count()).toBe(0);
+    await press(page, 'Copy this for the seller');
+    await page
+      .getByRole('button', { name: 'Copied' })
+      .or(page.getByRole('button', { name: 'Selected' }))
+      .waitFor();
+    const note = await page.locator('.copy-receipt .hidden').textContent();
+    for (const fact of [paymentId, signature, '10.00', '12.50']) expect(note).toContain(fact);
+    await page.reload();
+    await seeShort(page);
+    await shop.callAs(product, 'POST', `/v1/payments/${paymentId}/accept-unmatched`, { tx_signature: signature });
+    await seeHeading(page, 'Paid');
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('pays the whole price where the buyer insists, and only then', async () => {
+    const product = await shop.sell();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const visit = await shop.visit('phone', [{ signer }], { userAgent: 'Mozilla/5.0 (X11; Linux x86_64)' });
+    const { page, offences, shoot, close } = visit;
+    await sendTooLittle(visit, product, signer);
+    await seeShort(page);
+    await page.getByText('Pay the whole price all the same?').click();
+    await page.getByText('You then pay 12.50\u00a0USDC on top of 10.00\u00a0USDC.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('82-short-again');
+    await press(page, 'Start again');
+    await press(page, 'Pay with Test wallet');
+    await seeHeading(page, 'Paid');
+    expect(offences).toEqual([]);
+    await close();
+  });
+});
