@@ -237,8 +237,16 @@ describe('the vouchers that a channel keeps', () => {
     expect(keptAfter([90n, inMinutes(30 * 24 * 60)], [91n, inMinutes(26)])).toEqual([91n, 90n]);
   });
 
-  it('are the two highest and the one that ends last, however many dates the payer chooses', () => {
-    expect(keptAfter([10n, inMinutes(900)], [20n, inMinutes(800)], [30n, inMinutes(700)], [40n, inMinutes(600)])).toEqual([40n, 30n, 10n]);
+  it('are the highest and the two that pay most beyond the next lower one, however many dates the payer chooses', () => {
+    expect(keptAfter([10n, inMinutes(900)], [20n, inMinutes(800)], [30n, inMinutes(700)], [40n, inMinutes(600)])).toEqual([40n, 20n, 10n]);
+    expect(keptAfter([1n, 0n], [90n, inMinutes(900)], [91n, inMinutes(27)], [92n, inMinutes(26)])).toEqual([92n, 90n, 1n]);
+  });
+
+  it('are none that the chain has used already', () => {
+    const used = value(planVoucher(opened(), TERMS, at(20n, { expiresAt: 0n }), NOW)).channel;
+    const { channel } = planSeen(used, { deposit: used.deposit, settled: 20n });
+    const { vouchers } = value(planVoucher(channel, TERMS, at(30n, { expiresAt: inMinutes(30) }), NOW)).channel;
+    expect(vouchers.map(({ cumulative }) => cumulative)).toEqual([30n]);
   });
 });
 

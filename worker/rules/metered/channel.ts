@@ -165,19 +165,23 @@ export function planClose(channel: MeteredChannel): Result<ChannelStep, 'not-ope
   return channel.stage === 'open' ? ok(movedChannel(channel, { stage: 'closing', pending: [] })) : err('not-open');
 }
 
-/** Vouchers that a channel keeps: the two highest, and the one that ends last. */
+/** The most vouchers that a channel keeps. */
 const FRONT_MAX = 3;
 
 const isOutlasting = (one: AcceptedVoucher, other: AcceptedVoucher): boolean =>
   other.expiresAt !== 0n && (one.expiresAt === 0n || one.expiresAt > other.expiresAt);
 
 /**
- * Adds a voucher higher than all before. A lower one is kept where it ends later: it still pays its part if the service is away until the
- * higher one has ended. The payer chooses both dates.
+ * Adds a voucher higher than all before. A lower one is kept where it ends later and the chain has not used it yet: it still pays its part if
+ * the service is away until the higher one has ended. The payer chooses amounts and dates, so where there are too many, the one that pays
+ * least beyond the next lower one gives way.
  */
-export function addVoucher(vouchers: readonly AcceptedVoucher[], highest: AcceptedVoucher): AcceptedVoucher[] {
-  const front = [highest, ...vouchers.filter((lower) => isOutlasting(lower, highest))];
-  return front.length <= FRONT_MAX ? front : [...front.slice(0, FRONT_MAX - 1), front.at(-1)!];
+export function addVoucher(vouchers: readonly AcceptedVoucher[], highest: AcceptedVoucher, settled: bigint): AcceptedVoucher[] {
+  const lower = vouchers.filter((voucher) => voucher.cumulative > settled && isOutlasting(voucher, highest));
+  if (lower.length < FRONT_MAX) return [highest, ...lower];
+  const gains = lower.map(({ cumulative }, i) => cumulative - (lower[i + 1]?.cumulative ?? settled));
+  const least = gains.reduce((best, gain, i) => (gain < gains[best]! ? i : best), 0);
+  return [highest, ...lower.toSpliced(least, 1)];
 }
 
 /** The end of a session whose channel is sealed. One that was never opened has no channel, and its row alone says how it ended. */

@@ -126,7 +126,12 @@ function raise(
   const problem = voucherProblem(voucher, terms, now);
   if (problem) return err(problem);
   return ok(
-    changed(channel, { cumulative: voucher.cumulative, vouchers: addVoucher(channel.vouchers, acceptedOf(voucher)), pending, usedAt: now }),
+    changed(channel, {
+      cumulative: voucher.cumulative,
+      vouchers: addVoucher(channel.vouchers, acceptedOf(voucher), channel.settled),
+      pending,
+      usedAt: now,
+    }),
   );
 }
 
