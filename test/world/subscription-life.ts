@@ -160,8 +160,8 @@ export class SubscriptionLife {
 
   payment = (): Promise<Payment> => getPayment(shardOf(this.w.env), this.paymentId);
 
-  collectFirst = async (env: Env = this.w.env): Promise<FirstCollection> =>
-    collectFirst(shardOf(env), await this.payment(), await this.read(), { patienceMs: 0 });
+  collectFirst = async (env: Env = this.w.env, payment?: Payment): Promise<FirstCollection> =>
+    collectFirst(shardOf(env), payment ?? (await this.payment()), await this.read(), { patienceMs: 0 });
 
   /** Brings what was sent to its end: the queue's messages, the sweeps, and what those send in turn. */
   async settle(): Promise<void> {

@@ -70,6 +70,17 @@ describe('the first period of a subscription', () => {
     expect(await w.chain.held(life.subscriber.wallet.address)).toBe(999n * PRICE);
   });
 
+  it('is not collected where the checkout ended after it was read', async () => {
+    const life = await seller.checkout();
+    const before = await life.payment();
+    await life.sign();
+    await w.env.DB.prepare("UPDATE payments SET status = 'FAILED', failure_code = 'replaced', version = version + 1 WHERE id = ?")
+      .bind(before.id)
+      .run();
+    expect(await life.collectFirst(w.env, before)).toMatchObject({ kind: 'over', payment: { status: 'FAILED' } });
+    expect(await w.chain.held(life.subscriber.wallet.address)).toBe(1000n * PRICE);
+  });
+
   it('that cannot be collected leaves the checkout waiting to its end, and then fails it with its authorization', async () => {
     const life = await seller.checkout({ usdc: PRICE - 1n });
     await life.sign();

@@ -85,6 +85,18 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     expect((await life.payments()).length).toBe(2);
   });
 
+  it('is told to a subscriber who had asked to cancel at the end of the period', async () => {
+    const life = await seller.subscribe({ email: 'grace.leaving@example.com' });
+    const { body } = await life.cancelIntent();
+    const transaction = await w.chain.sign(life.subscriber.wallet, body.transaction);
+    expect((await life.cancelConfirm({ transaction })).body.status).toBe('cancel_requested');
+    expect((await stop(life)).body.status).toBe('cancelled');
+    await w.deliver();
+    await w.post();
+    const letters = (await w.posted()).taken.filter(({ body }) => body.to[0] === 'grace.leaving@example.com');
+    expect(letters.map(({ body }) => body.subject)).toContain('Your subscription was ended by its seller: Weather API');
+  });
+
   it('happens once, with one email, when a refund takes back the access of a period', async () => {
     const life = await seller.subscribe({ email: 'ada.refunded@example.com' });
     const { key, wallet } = seller.merchant;

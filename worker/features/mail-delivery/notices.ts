@@ -80,14 +80,14 @@ export const tellRefunded = following((ctx, event) => {
 });
 
 /** What a subscriber is told of, by the event and by what was before it. */
-function letterOfSubscription({ type, data }: StoredEvent): 'past_due' | 'reapprove' | 'cancelled' | null {
+function letterOfSubscription({ type, data }: StoredEvent): 'past_due' | 'reapprove' | 'cancelled' | 'ended' | null {
   if (type === 'subscription.past_due') return 'past_due';
   if (type === 'subscription.requires_reapproval') return 'reapprove';
   if (type === 'subscription.cancel_requested') return 'cancelled';
-  // Told when it was requested; what ended unpaid was told of before.
   const { status } = data.object as { status: string };
   const { status: before } = (data.previous ?? {}) as { status?: string };
-  return type === 'subscription.cancelled' && status === 'cancelled' && before !== 'cancel_requested' ? 'cancelled' : null;
+  if (type !== 'subscription.cancelled' || status !== 'cancelled') return null;
+  return before === 'cancel_requested' ? 'ended' : 'cancelled';
 }
 
 /** To a subscriber who gave an address: what has to be done for the next period, or that nothing follows. */
@@ -110,6 +110,8 @@ export const tellSubscriber = following(async (ctx, event) => {
       facts: { authorization_id: row.id, product: facts.product, seller, through: through ?? iso(ctx.now) },
       ...common,
     }).writes;
+  // The subscriber heard of it when they asked for it.
+  if (told === 'ended') return [];
   if (told === 'cancelled')
     return planLetter(ctx, { letter: 'subscription_cancelled', facts: { ...facts, through: through ?? iso(ctx.now) }, ...common }).writes;
   const letter = told === 'past_due' ? ('subscription_past_due' as const) : ('subscription_reapprove' as const);

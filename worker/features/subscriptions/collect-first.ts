@@ -67,6 +67,8 @@ export async function collectFirst(
   if (!(await isMeantFor(ctx, payment, row, subscription))) return { kind: 'waiting', reason: 'held', payment };
   if (await isHeld(ctx, row, subscription)) return { kind: 'waiting', reason: 'held', payment };
   const waiting = await waitForCollection(ctx, payment);
+  // Replaced or expired since it was read.
+  if (waiting.status === 'FAILED') return { kind: 'over', payment: waiting };
   if (!isAgreed(row, subscription)) return { kind: 'waiting', reason: 'other_terms', payment: waiting };
   const marks = { memo: memoOf(payment), references: [payment.reference, ctx.config.SERVICE_REFERENCE] };
   const prepared = await prepareCollection(ctx, routeOf(row), marks, puller, { known: look });
@@ -99,7 +101,9 @@ async function sendFirst(
   const txSignature = ownSignatureOf(wire);
   await countFee(ctx, payment);
   try {
-    await rememberSent(ctx, payment.id, txSignature);
+    const { isSent } = await rememberSent(ctx, payment.id, txSignature);
+    // It has failed meanwhile: what went out now would charge for nothing.
+    if (!isSent) return { kind: 'over', payment: await getPayment(ctx, payment.id) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { kind: 'sent', payment };
