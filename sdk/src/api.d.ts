@@ -2240,7 +2240,7 @@ export interface paths {
     put?: never;
     /**
      * Settle for your server
-     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. Buying a plan uses none of these. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
+     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once. Of calls at once one gets `success: true`, the others `duplicate_settlement` with the signature in `transaction`. A later call of the same account gets the first result again, so that a lost answer loses nothing: verify each request first, which refuses a payment that was answered before, and serve once for each `transaction`. Another account gets `duplicate_settlement`. `settlement_pending` means that no call has its success yet: ask again with the same payment. Nothing is granted and no payment is recorded: your server keeps the books. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. Buying a plan uses none of these. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settleFacilitatedPayment'];
     delete?: never;
@@ -2893,6 +2893,7 @@ export interface components {
       };
       /** @description Money that arrived and pays no session, the ten largest; every one is an event, and is accepted by its signature. Merchant view only. */
       unmatched?: components['schemas']['UnmatchedPayment'][];
+      /** @description Money that arrived and does not pay this payment; for its buyer alone. */
       seen?: components['schemas']['SeenMoney'];
       /** @description What of it was paid back to the wallet that paid, as the chain showed it. */
       refunded?: components['schemas']['Refund'][];
@@ -3003,7 +3004,7 @@ export interface components {
        */
       recovered_payment_id?: string;
     };
-    /** @description Money that arrived and does not pay this payment. Buyer view only. */
+    /** @description Money that arrived and does not pay this payment, the ten largest, while the merchant has not accepted it. Buyer view only. */
     SeenMoney: {
       /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
       amount: components['schemas']['Money'];
@@ -5063,6 +5064,7 @@ export interface components {
       subscription?: components['schemas']['Subscribing'] & unknown;
       /** @description The rate by which the price was converted, where the buyer pays in another asset. */
       price_quote?: components['schemas']['PriceQuote'];
+      /** @description Money that arrived and does not pay this payment; for its buyer alone. */
       seen?: components['schemas']['SeenMoney'];
       /**
        * Format: date-time

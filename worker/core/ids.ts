@@ -37,6 +37,9 @@ export function newId<T extends Id<string>>(now: number): T {
   return uuid<T>(bytes, 7);
 }
 
+/** The milliseconds that a UUIDv7 was made at. */
+export const madeAt = (id: Id): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
 /** The text of 16 bytes as a UUID of a version; six of the bits give way to version and variant. */
 function uuid<T extends Id<string>>(bytes: Uint8Array, version: number): T {
   bytes[6] = (version << 4) | (bytes[6]! & 0x0f);

@@ -41,17 +41,16 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     expect(statuses(await Promise.all(TEN.map(send)))).toEqual([200, ...Array(9).fill(402)]);
   });
 
-  it('where two isolates verified it before either settled', async () => {
+  it('and its result is answered again to its account, from another isolate too', async () => {
     const { askOf, bodyFor } = till;
     const [one, other, third] = (await till.newIsolates(3)) as [Isolate, Isolate, Isolate];
     const body = await bodyFor();
     expect([await askOf(one, 'verify', body), await askOf(other, 'verify', body)]).toMatchObject([{ isValid: true }, { isValid: true }]);
     const first = await askOf(one, 'settle', body);
     expect(first.success).toBe(true);
-    const duplicate = { success: false, errorReason: 'duplicate_settlement', transaction: first.transaction };
-    // The other's handler took longer, so it settles when all is over; and a third never verified at all.
-    expect(await askOf(other, 'settle', body)).toMatchObject(duplicate);
-    expect(await askOf(third, 'settle', body)).toMatchObject(duplicate);
+    // A lost answer is asked for again: the first result, byte for byte, and no visit after it passes.
+    expect(JSON.stringify(await askOf(other, 'settle', body))).toBe(JSON.stringify(first));
+    expect(await askOf(third, 'verify', body)).toMatchObject({ isValid: false, invalidReason: 'duplicate_settlement' });
   });
 
   it('where many calls settle it at once: one of them, and it is sent once', async () => {
@@ -141,14 +140,16 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
           if (swept) await w.sweep();
           expect((await ask('verify', body)).body.isValid, story).toBe(first.body.success !== true);
           const again = [await ask('settle', body), await ask('settle', body)];
-          expect([first, ...again].filter((answer) => answer.body.success).length, story).toBe(1);
-          expect(again[1]!.body.errorReason, story).toBe('duplicate_settlement');
+          expect(again[1]!.body, story).toMatchObject({ success: true });
+          for (const answer of [first, ...again].filter(({ body: { success } }) => success))
+            expect(answer.body, story).toEqual(again[1]!.body);
+          expect((await ask('verify', body)).body, story).toMatchObject({ isValid: false, invalidReason: 'duplicate_settlement' });
         }
         expect(broken).toBeGreaterThan(3);
       });
 
-  for (const [when, then] of [['before', [true, false]] as const, ['after', [false, false]] as const])
-    it(`at most: told to nobody where the database is gone ${when} it said whose the success is`, async () => {
+  for (const when of ['before', 'after'] as const)
+    it(`though its first call got no answer, because the database was gone ${when} it stored whose the success is`, async () => {
       const { ask, bodyFor } = till;
       const watched = withFaults(w.env);
       expect((await ask('settle', await bodyFor(), { env: watched.env })).body.success).toBe(true);
@@ -156,6 +157,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
       const body = await bodyFor();
       const { env } = withFaults(w.env, { [when]: ({ number }: { number: number }) => number >= last });
       expect((await ask('settle', body, { env })).body).toMatchObject({ success: false, errorReason: 'settlement_pending' });
-      expect([(await ask('settle', body)).body.success, (await ask('settle', body)).body.success]).toEqual(then);
+      expect([(await ask('settle', body)).body.success, (await ask('settle', body)).body.success]).toEqual([true, true]);
+      expect((await ask('verify', body)).body).toMatchObject({ isValid: false, invalidReason: 'duplicate_settlement' });
     });
 });

@@ -104,14 +104,4 @@ describe('the success of a payment belongs to one call', REPEATED, () => {
       expect((await own.settle(payment)).body.duplicate).toBe(true);
     }
   });
-
-  it('is not told again where it was told before it was kept to whom', async () => {
-    const payment = await newStall();
-    const idempotencyKey = newKey();
-    const { body } = await own.settle(payment, {}, { idempotencyKey });
-    await w.env.DB.prepare("UPDATE tx_claims SET answered_by = 'unknown' WHERE subject_id = ?").bind(body.payment_id).run();
-    await forgetAnswers();
-    const [again, other] = [await own.settle(payment, {}, { idempotencyKey }), await own.settle(payment)];
-    expect([again.headers.get('Idempotent-Replayed'), mayServe(other), other.body.duplicate]).toEqual(['true', false, true]);
-  });
 });

@@ -5,7 +5,7 @@
  */
 
 import { storyOf } from '#core/errors.ts';
-import { type AnswerId, newId } from '#core/ids.ts';
+import { type AnswerId, madeAt, newId } from '#core/ids.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { isPayoutWallet, listSettings } from '#features/rails/store.ts';
 import { newX402NotReady } from '#features/rails/x402.ts';
@@ -64,9 +64,10 @@ export async function verifyFacilitated(ctx: Scope, call: FacilitatorCall): Prom
 }
 
 /**
- * Settles a payment once: the message is the key, whatever else the call says. Its success is answered to one call ever, because a
- * server serves for each; any number of others, at once or later, get `duplicate_settlement` with the signature. Which call that is
- * the database decides, not who claimed or broadcast it: a buyer whose first call crashed is served at the next.
+ * Settles a payment once: the message is the key, whatever else the call says. Of calls at once one gets its success, the others
+ * `duplicate_settlement` with the signature: the database decides which, not who claimed or broadcast it, so that a buyer whose first call
+ * crashed is served at the next. A call that begins later gets the first result again, byte for byte, if it is of the same account, and
+ * `duplicate_settlement` if it is of another.
  */
 export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Promise<SettleResponse> {
   const network = ctx.config.network.caip2;
@@ -78,6 +79,8 @@ export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Prom
   if (!claimed.ok) return newRefusal(network, claimed.reason, payer);
   const { settlement, isNew } = claimed;
   const transaction = isTheirs(settlement, ctx) ? settlement.txSignature : '';
+  const success = { success: true as const, payer, transaction, network, amount: settlement.amount.toString() };
+  if (isAnsweredBefore(settlement, ctx)) return success;
   const refusal = refusalOf(settlement, ctx);
   if (refusal !== null) return newRefusal(network, refusal, payer, transaction);
   const outcome = await followThrough(ctx, settlement, { isNew });
@@ -85,7 +88,7 @@ export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Prom
   if (outcome.status === 'failed') return newRefusal(network, FAILED, payer, transaction);
   const taken = await takeSuccessForCall(ctx, settlement);
   if (taken !== 'ours') return newRefusal(network, taken === 'theirs' ? 'duplicate_settlement' : 'settlement_pending', payer, transaction);
-  return { success: true, payer, transaction, network, amount: settlement.amount.toString() };
+  return success;
 }
 
 const FAILED = 'invalid_exact_svm_transaction_failed';
@@ -104,6 +107,10 @@ function refusalOf(settlement: Settlement, tenant: Tenant): string | null {
   return settlement.status === 'failed' ? FAILED : null;
 }
 
+/** Its success was answered to this account before this call began. */
+const isAnsweredBefore = (settlement: Settlement, { wallNow, ...tenant }: Scope): boolean =>
+  isTheirs(settlement, tenant) && settlement.answeredBy !== null && madeAt(settlement.answeredBy) <= wallNow;
+
 /** A payment that was settled, and whose transaction the chain dropped before its success was told. */
 async function findLoss(ctx: Shard, { status, paymentId }: Settlement): Promise<string | null> {
   return status === 'settled' && (await getOutcome(ctx, paymentId)).status === 'failed' ? FAILED : null;
@@ -111,12 +118,9 @@ async function findLoss(ctx: Shard, { status, paymentId }: Settlement): Promise<
 
 const TAKES_MAX = 3;
 
-/**
- * Takes the success for this call. `unknown` where the database does not answer: then no call is told of it, because two calls that are told would both serve. If
- * it was ours all the same the buyer has to ask the merchant; to be certain of that and of serving once is not to be had.
- */
+/** Takes the success for this call. `unknown` where the database does not answer: then a later call of the same account gets it. */
 async function takeSuccessForCall(ctx: Shard, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {
-  const call = newId<AnswerId>(ctx.now);
+  const call = newId<AnswerId>(ctx.wallNow + ctx.elapsedMs());
   for (let attempt = 1; attempt <= TAKES_MAX; attempt++) {
     try {
       return (await takeSuccess(ctx.db, settlement, call)) === call ? 'ours' : 'theirs';

@@ -54,11 +54,11 @@ const settle = createRoute({
   tags,
   summary: 'Settle for your server',
   description:
-    'Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and ' +
-    '`success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get ' +
-    '`duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with ' +
-    'the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that ' +
-    `it was paid. Nothing is granted and no payment is recorded: your server keeps the books. ${FEE_BUDGET_TEXT}`,
+    'Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once. Of calls at ' +
+    'once one gets `success: true`, the others `duplicate_settlement` with the signature in `transaction`. A later call of the same ' +
+    'account gets the first result again, so that a lost answer loses nothing: verify each request first, which refuses a payment that ' +
+    'was answered before, and serve once for each `transaction`. Another account gets `duplicate_settlement`. `settlement_pending` means ' +
+    `that no call has its success yet: ask again with the same payment. Nothing is granted and no payment is recorded: your server keeps the books. ${FEE_BUDGET_TEXT}`,
   ...call,
   responses: { ...ok(SettleResponse.openapi('FacilitatorSettlement'), 'Settled or refused'), ...refusals },
 });

@@ -6,7 +6,7 @@ import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
 import { newSwitchedOffError, newX402NotReady } from '#features/rails/x402.ts';
 import { customerColumns, draftSettlement, type PaymentReading, readPayment } from '#features/settlements/co-sign.ts';
-import { findTold, giveSuccess, TOLD_UNKNOWN } from '#features/settlements/finish.ts';
+import { findTold, giveSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, type SettlementOutcome, toPaidPurchase } from '#features/settlements/follow-through.ts';
 import { findSettlement, loadSettlement } from '#features/settlements/store.ts';
 import { type Ctx, hasX402, isOf, type Scope, type Shard, type Tenant } from '#platform/context.ts';
@@ -194,9 +194,7 @@ async function creditAndUse(
   const use = requireUse(credit);
   const body = toSettlementResource(ctx, settlement, outcome.receiptId!, credit);
   const answer = { status: 200, body: JSON.stringify(body), replayed: false };
-  // Told before the answers were kept that long, of what it used itself.
-  const wasTold = told === caller || (told === TOLD_UNKNOWN && use?.by === 'mine');
-  if (wasTold) return { kind: 'settled', answer: { ...answer, replayed: true }, consumedUnits: 0, isDuplicate: false };
+  if (told === caller) return { kind: 'settled', answer: { ...answer, replayed: true }, consumedUnits: 0, isDuplicate: false };
   // Where another was told, only a use of its own is this request's: then the other's was given back.
   const isFirst = use?.by === 'mine' || (told === null && use === null);
   if (!isFirst) return answerDuplicate(ctx, settlement, body);

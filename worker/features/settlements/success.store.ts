@@ -6,9 +6,6 @@ import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
-/** Stands for the unknown call that was told of a success before calls were recorded. */
-export const TOLD_UNKNOWN = 'unknown';
-
 /** The one call that was told of a payment's success; null: none yet. */
 export async function findTold(db: Db, { paymentId }: Settlement): Promise<string | null> {
   const claim = db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(eq(txClaims.subjectId, paymentId));
@@ -31,17 +28,23 @@ export const giveSuccess = (ctx: Shard, { paymentId }: Settlement, call: string,
 ];
 
 /**
- * Gives the success of a settled payment to one call, for ever: on its claim, which is never deleted. The settlement says the same, for
- * a release that reads it there, and is read from there where such a release wrote it. Answers which call has it; the same call may ask again.
+ * Gives the success of a settled payment to one call, for ever: on its claim, which is never deleted, and as a copy on the settlement,
+ * which each later call reads. Answers which call has it; the same call may ask again.
  */
 export async function takeSuccess(db: Db, { paymentId }: Settlement, call: AnswerId): Promise<string | null> {
   const ofSettlement = and(eq(settlements.paymentId, paymentId), eq(settlements.status, 'settled'));
-  const known = db.select({ answeredBy: settlements.answeredBy }).from(settlements).where(ofSettlement);
   const [, , [stored]] = await db.batch([
     db
       .update(txClaims)
-      .set({ answeredBy: sql`coalesce((${known}), ${call})` })
-      .where(and(eq(txClaims.subjectId, paymentId), isNull(txClaims.answeredBy), isNull(txClaims.droppedAt), exists(known))),
+      .set({ answeredBy: call })
+      .where(
+        and(
+          eq(txClaims.subjectId, paymentId),
+          isNull(txClaims.answeredBy),
+          isNull(txClaims.droppedAt),
+          exists(db.select({ id: settlements.paymentId }).from(settlements).where(ofSettlement)),
+        ),
+      ),
     db
       .update(settlements)
       .set({ answeredBy: sql`(SELECT answered_by FROM tx_claims WHERE subject_id = ${paymentId})` })

@@ -71,7 +71,7 @@ export const settlements = sqliteTable(
     doubtedAt: instant('doubted_at'),
     /** null: there is nothing more to look for. */
     nextCheckAt: instant('next_check_at'),
-    /** Of `facilitator`, a copy of what its claim says: the one call that was told of its success. */
+    /** Of `facilitator`, a copy of what its claim says: the call that its success was answered to first. */
     answeredBy: text('answered_by').$type<AnswerId>(),
     createdAt: instant('created_at').notNull(),
   },
