@@ -151,7 +151,7 @@ const openToBrowsers = cors({
     'X-Svc-Identity-Session',
     'Access-Control-Expose-Headers',
   ],
-  exposeHeaders: ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'WWW-Authenticate', 'Payment-Receipt', 'Retry-After', 'X-Svc-Request-Id'],
+  exposeHeaders: ['Date', 'PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'WWW-Authenticate', 'Payment-Receipt', 'Retry-After', 'X-Svc-Request-Id'],
   maxAge: 86_400,
 });
 

@@ -125,7 +125,7 @@ describe('every route', () => {
     const real = keyRing(w.env.JWT_KEYS as string)[0]!;
     const [key] = keyRing(base64url.encode(new Uint8Array(32).fill(seedFill)));
     const now = Math.floor(Date.now() / 1000);
-    return new SignJWT({ ver: over.ver ?? 1, auth_time: now })
+    return new SignJWT({ ver: over.ver ?? 1, auth_time: now, amr: 'password' })
       .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: over.kid ?? real.keyId })
       .setSubject(owner.userId)
       .setIssuer(w.env.BASE_URL as string)
@@ -244,7 +244,10 @@ describe('every route', () => {
       send(route, { headers: { 'X-Svc-Request-Id': given } }),
       send(route, { headers: { 'X-Request-Id': 'no spaces allowed' } }),
     ]);
-    for (const { headers } of [echoed, made]) expect(headers.get('X-Svc-Api-Version')).toBe('1.0.0');
+    for (const { headers } of [echoed, made]) {
+      expect(headers.get('X-Svc-Api-Version')).toBe('1.0.0');
+      expect(Math.abs(Date.now() - Date.parse(headers.get('Date')!))).toBeLessThan(60_000);
+    }
     expect([echoed.headers.get('X-Svc-Request-Id'), echoed.headers.get('X-Request-Id')]).toEqual([given, given]);
     expect(made.headers.get('X-Svc-Request-Id')).toMatch(/^[\w-]{8,64}$/);
     expect(made.headers.get('X-Request-Id')).toBe(made.headers.get('X-Svc-Request-Id'));

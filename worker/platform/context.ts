@@ -211,6 +211,9 @@ export interface CtxOptions {
   note?(reason: string): void;
 }
 
+/** Wall time, for the headers of an answer: it may have no context. */
+export const wallTime = (): Date => new Date();
+
 /** The clocks of an invocation that begins now, and how long it may wait for others. */
 export function clocksOf(
   config: Config,

@@ -1,6 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import { randomBase62 } from '#core/encoding.ts';
 import { VERSION } from '#core/version.ts';
+import { wallTime } from '#platform/context.ts';
 import type { AppEnv } from './openapi.ts';
 
 /** The caller's own name for a request, where that is one. */
@@ -9,8 +10,9 @@ export function requestIdOf(headers: Headers): string {
   return /^[\w-]{8,64}$/.test(given) ? given : `req_${randomBase62(20)}`;
 }
 
-/** What stands on every answer: which request it is of, and of which release. */
+/** Headers of every answer: the time of the service, the request, and the release. */
 export const answerHeaders = (requestId: string) => ({
+  Date: wallTime().toUTCString(),
   'X-Svc-Request-Id': requestId,
   'X-Request-Id': requestId,
   'X-Svc-Api-Version': VERSION,
