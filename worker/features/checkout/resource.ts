@@ -43,7 +43,7 @@ export const ConnectResponse = z
     last_valid_block_height: z.int().optional(),
     subscription: SubscribingBody.optional().openapi({ description: 'Of what renews itself.' }),
     price_quote: PriceQuoteBody.optional(),
-    seen: SeenMoneyBody.optional().openapi({ description: 'Money that arrived and does not pay this payment. Buyer view only.' }),
+    seen: SeenMoneyBody.optional(),
     expires_at: Timestamp,
     status_url: z.string(),
     poll_after_ms: orNull(z.int()),

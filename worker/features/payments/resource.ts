@@ -95,7 +95,7 @@ export const PaymentBody = z
       description:
         'Money that arrived and pays no session, the ten largest; every one is an event, and is accepted by its signature. Merchant view only.',
     }),
-    seen: SeenMoneyBody.optional().openapi({ description: 'Money that arrived and does not pay this payment. Buyer view only.' }),
+    seen: SeenMoneyBody.optional(),
     refunded: z
       .array(RefundBody)
       .optional()

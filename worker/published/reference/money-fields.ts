@@ -25,6 +25,7 @@ export const MONEY_FIELDS: Readonly<Record<string, string>> = {
   overpaid: 'What came beyond the price.',
   refunded: 'What was paid back.',
   refund: 'The refund that was seen.',
+  seen: 'Money that arrived and does not pay this payment; for its buyer alone.',
   proof: 'To whom the proof was sent, and under which id.',
   'RefundResponse.refunded': 'True: the units are free again.',
   price_quote: 'The rate by which the price was converted, where the buyer pays in another asset.',
