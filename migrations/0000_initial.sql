@@ -846,6 +846,7 @@ CREATE TABLE `receipts` (
 	`signature` text NOT NULL,
 	`key_id` text NOT NULL,
 	`payer` text NOT NULL,
+	`is_paid_by_owner` integer NOT NULL,
 	`link_seq` integer,
 	`link_prev_hash` text,
 	`created_at` integer NOT NULL
@@ -855,7 +856,7 @@ CREATE UNIQUE INDEX `receipts_payment_id_unique` ON `receipts` (`payment_id`);--
 CREATE INDEX `receipts_by_merchant` ON `receipts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `receipts_by_product` ON `receipts` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `receipts_by_payer` ON `receipts` (`merchant_id`,`livemode`,`payer`,`created_at`);--> statement-breakpoint
-CREATE UNIQUE INDEX `receipts_chain` ON `receipts` (`merchant_id`,`livemode`,`link_seq`);--> statement-breakpoint
+CREATE UNIQUE INDEX `receipts_chain` ON `receipts` (`merchant_id`,`livemode`,`is_paid_by_owner`,`link_seq`);--> statement-breakpoint
 CREATE INDEX `receipts_unlinked` ON `receipts` (`created_at`) WHERE link_seq IS NULL;--> statement-breakpoint
 CREATE TABLE `sandbox_accounts` (
 	`merchant_id` text NOT NULL,

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { canonicalJson } from '#core/encoding.ts';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { newCtx } from '#platform/context.ts';
+import { activate, newSpender, openTreasury } from '../../world/activation.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 interface Receipt {
@@ -159,6 +160,7 @@ describe('the chain of receipts', () => {
   let buyer: Wallet;
   beforeAll(async () => {
     buyer = await w.chain.wallet();
+    await openTreasury(w);
   });
 
   const sell = async (product: { slug: string }, times: number): Promise<string[]> => {
@@ -212,6 +214,31 @@ describe('the chain of receipts', () => {
     await w.sweep();
     for (const key of [ada.key, eve.key, ada.sandboxKey]) expectUnbroken(await receiptsOf(key), 2);
     expect((await receiptsOf(ada.sandboxKey)).map(({ receipt_id }) => receipt_id)).toEqual(sandboxed);
+  });
+
+  it('is one of what an account received, whole in the default list, and one of what it paid for plans', async () => {
+    const ada = await w.merchant('free');
+    const product = await w.product(ada);
+    const agent = await newSpender(w);
+    const buyPlan = async () => expect((await activate(w, agent, 'growth', { key: ada.key })).status).toBe(200);
+    const listed = async (direction: string) =>
+      (await lister(w, ada.key)(`?per_page=100${direction}`)).body.items.map(({ link }: Receipt) => link?.seq).reverse();
+    for (const step of [buyPlan, () => sell(product, 1), buyPlan, () => sell(product, 2)]) await step();
+    await w.sweep();
+    expect([await listed(''), await listed('&direction=paid')]).toEqual([
+      [1, 2, 3],
+      [1, 2],
+    ]);
+    for (const step of [() => sell(product, 1), buyPlan]) await step();
+    await w.sweep();
+    expect(await listed('&direction=all')).toEqual([1, 1, 2, 2, 3, 4, 3]);
+    expectUnbroken(await receiptsOf(ada.key), 4);
+    const paid: Receipt[] = (await lister(w, ada.key)('?direction=paid')).body.items;
+    expectUnbroken(paid, 3);
+    for (const { receipt_id } of paid) expect((await w.call('GET', `/v1/receipt/${receipt_id}/verify`)).body.valid).toBe(true);
+    const exported = async (query: string) =>
+      (await w.call<string>('GET', `/v1/receipts/export.csv${query}`, { key: ada.key })).body.trimEnd().split('\r\n').length - 1;
+    expect([await exported(''), await exported('?direction=paid'), await exported('?direction=all')]).toEqual([4, 3, 7]);
   });
 
   it('takes no receipt in twice when another sweep ends between two looks of this one', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
+import { activate, newSpender, openTreasury } from '../../world/activation.ts';
 import { withFaults } from '../../world/faults.ts';
 import { answersOf, archiveAll, ctxAt, keepBooks, keptOf, OLD } from '../../world/old-books.ts';
 import { World } from '../../world/world.ts';
@@ -16,6 +18,43 @@ describe('what is old', () => {
     expect(await keptOf(w, books)).toEqual({ rows: 0, archived: rows, objects: expect.any(Number), payments: 3, receipts: 2 });
     expect(await answersOf(w, books)).toEqual(before);
     expect(before.filter((answer) => answer.includes('"valid":true'))).toHaveLength(3);
+  });
+});
+
+describe('the receipt chains of an account that sells and buys plans', () => {
+  it('both go on from their ends, which stay when what is before them is archived', async () => {
+    await openTreasury(w);
+    const agent = await newSpender(w);
+    const { merchant } = await keepBooks(w, 3);
+    const { key } = merchant;
+    // The plan that tests begin with has no end, and so is not sold again.
+    await w.env.DB.prepare("UPDATE accounts SET plan = 'free', plan_through = NULL WHERE id = ?").bind(merchant.userId).run();
+    const buyPlan = async () => expect((await activate(w, agent, 'starter', { key })).status).toBe(200);
+    const links = async (direction: string) =>
+      (await w.call('GET', `/v1/receipts?direction=${direction}`, { key })).body.items.map(
+        ({ link }: { link: { seq: number; prev_hash: string } }) => link,
+      );
+    for (let i = 0; i < 2; i++) await buyPlan();
+    while (w.queue.sent.length > 0) await w.deliver();
+    await sweepReceiptChains(ctxAt(w.env, 0));
+    const before = [await links('received'), await links('paid')];
+    expect(before.map((chain) => chain.map(({ seq }: { seq: number }) => seq))).toEqual([
+      [3, 2, 1],
+      [2, 1],
+    ]);
+    await archiveAll(w);
+    const ends = 'SELECT link_seq FROM receipts WHERE merchant_id = ? ORDER BY created_at';
+    const left = await w.env.DB.prepare(ends).bind(merchant.userId).raw();
+    expect(left).toEqual([[3], [2]]);
+    expect([await links('received'), await links('paid')]).toEqual(before);
+    await w.purchase(await w.product(merchant), await w.chain.wallet());
+    await buyPlan();
+    await sweepReceiptChains(ctxAt(w.env, 0));
+    for (const [i, direction] of ['received', 'paid'].entries()) {
+      const [next, ...rest] = await links(direction);
+      expect(rest).toEqual(before[i]);
+      expect(next).toMatchObject({ seq: rest.length + 1, prev_hash: expect.stringMatching(/^(?!0{64})[0-9a-f]{64}$/) });
+    }
   });
 });
 

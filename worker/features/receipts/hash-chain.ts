@@ -1,6 +1,7 @@
 /**
- * The hash chain over a merchant's receipts, per mode: appended afterwards, because a sequence inside a confirmation would
- * make confirmations wait for each other. Signatures prove a receipt; the chain proves that none was taken out.
+ * The hash chains over an account's receipts, in each mode one of what it received and one of what it paid: appended afterwards,
+ * because a sequence inside a confirmation would make confirmations wait for each other. Signatures prove a receipt; the chain proves
+ * that none was taken out.
  * @module
  */
 
@@ -67,4 +68,5 @@ async function linkPage(ctx: Shard, unlinked: Awaited<ReturnType<typeof listUnli
   if ((await store(links.flat())) === 'taken' && links.length > 1) await forEach(ctx, links, store);
 }
 
-const receiptChainOf = ({ merchantId, livemode }: Pick<Receipt, 'merchantId' | 'livemode'>): string => `${merchantId}:${livemode}`;
+const receiptChainOf = ({ merchantId, livemode, isPaidByOwner }: Pick<Receipt, 'merchantId' | 'livemode' | 'isPaidByOwner'>): string =>
+  `${merchantId}:${livemode}:${isPaidByOwner}`;

@@ -33,7 +33,8 @@ interface Cursor {
 
 const PLAN_PRODUCTS = PAID_PLANS.map(planProductIdOf);
 
-const isOfPlan = (productId: string): boolean => PLAN_PRODUCTS.includes(productId as ProductId);
+/** What tells a receipt of what was paid from one of what was received. */
+export const isOfPlan = (productId: string): boolean => PLAN_PRODUCTS.includes(productId as ProductId);
 const ofPlans = (table: Table) => inArray(table.productId, PLAN_PRODUCTS);
 
 /** Which of an owner's receipts a filter leaves by its direction; undefined: all. */

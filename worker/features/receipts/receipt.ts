@@ -6,6 +6,7 @@ import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { MoneyBody, Timestamp } from '#platform/http/openapi.ts';
 import { type ReceiptFacts, signReceipt } from './document.ts';
+import { isOfPlan } from './list.store.ts';
 import { InvoiceMetadataBody } from './papers/invoice-metadata.ts';
 import { insertReceipt, type Receipt } from './store.ts';
 
@@ -42,7 +43,7 @@ const DocumentBody = z
 const PrevHash = z.string().openapi({
   description:
     'Of the link before: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, ' +
-    '"sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a merchant and mode carries 64 zeros.',
+    '"sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a chain carries 64 zeros.',
   example: '0'.repeat(64),
 });
 
@@ -59,7 +60,11 @@ export const ReceiptBody = z
     link: z
       .object({ seq: z.int(), prev_hash: PrevHash })
       .optional()
-      .openapi({ description: 'Place in the merchant’s hash chain. Merchant view only.' }),
+      .openapi({
+        description:
+          'Place in its hash chain. An account has one in each mode for each `direction`: what it received, and what it paid for plans. ' +
+          'Merchant view only.',
+      }),
     invoice_metadata: InvoiceMetadataBody.optional().openapi({ description: 'What the merchant wrote to it. Merchant view only.' }),
     created_at: Timestamp,
   })
@@ -111,6 +116,7 @@ export function planReceipt(
     txSignature: facts.txSignature,
     ...signed,
     payer: facts.payer,
+    isPaidByOwner: isOfPlan(facts.productId),
     linkSeq: null,
     linkPrevHash: null,
     createdAt: ctx.now,

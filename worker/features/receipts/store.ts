@@ -65,29 +65,27 @@ export async function getReceiptWithFate(ctx: Shard, receiptId: ReceiptId): Prom
   return { receipt, isOrphaned: claim !== undefined && claim.droppedAt !== null };
 }
 
+/** What names the chain that a receipt belongs to. */
+const receiptChainKey = { merchantId: receipts.merchantId, livemode: receipts.livemode, isPaidByOwner: receipts.isPaidByOwner };
+
 export const listUnlinked = (db: Db, limit: number) =>
   db
-    .select({ id: receipts.id, sha256: receipts.sha256, merchantId: receipts.merchantId, livemode: receipts.livemode })
+    .select({ id: receipts.id, sha256: receipts.sha256, ...receiptChainKey })
     .from(receipts)
     .where(isNull(receipts.linkSeq))
     .orderBy(asc(receipts.createdAt), asc(receipts.id))
     .limit(limit);
 
-/** The newest link of each of these merchants' chains that has one, with the hash of its receipt. */
-export async function listReceiptChainEnds(db: Db, receiptChains: Pick<StoredReceipt, 'merchantId' | 'livemode'>[]) {
-  const named = receiptChains.map(({ merchantId, livemode }) => ({ merchantId, livemode }));
+/** The newest link of each of these chains that has one, with the hash of its receipt. */
+export async function listReceiptChainEnds(db: Db, receiptChains: Pick<StoredReceipt, keyof typeof receiptChainKey>[]) {
+  const named = receiptChains.map(({ merchantId, livemode, isPaidByOwner }) => ({ merchantId, livemode, isPaidByOwner }));
   const ends = await db
-    .select({
-      merchantId: receipts.merchantId,
-      livemode: receipts.livemode,
-      seq: receipts.linkSeq,
-      prevHash: receipts.linkPrevHash,
-      sha256: receipts.sha256,
-    })
+    .select({ ...receiptChainKey, seq: receipts.linkSeq, prevHash: receipts.linkPrevHash, sha256: receipts.sha256 })
     .from(receipts)
     .where(
       sql`receipts.rowid IN (SELECT (SELECT r.rowid FROM receipts r WHERE r.merchant_id = j.value ->> 'merchantId'
-        AND r.livemode = j.value ->> 'livemode' AND r.link_seq IS NOT NULL ORDER BY r.link_seq DESC LIMIT 1)
+        AND r.livemode = j.value ->> 'livemode' AND r.is_paid_by_owner = j.value ->> 'isPaidByOwner'
+        AND r.link_seq IS NOT NULL ORDER BY r.link_seq DESC LIMIT 1)
         FROM json_each(${JSON.stringify(named)}) j)`,
     );
   return ends.map((end) => ({ ...end, seq: end.seq!, prevHash: end.prevHash! }));

@@ -15,18 +15,22 @@ export interface Owner {
 export const among = (values: readonly (string | number)[]): SQL => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
 /**
- * Of these receipts and payments of a merchant, those that can go. Receipts: in the chain, and not its end, whose hash the next link is
- * made of; that one stays for good, which is one receipt for each time that its merchant sold nothing for as long as receipts are kept.
+ * Of these receipts and payments of a merchant, those that can go. Receipts: in a chain, and not its end, whose hash the next link is
+ * made of; that one stays for good, which is one receipt for each time that its chain got none for as long as receipts are kept.
  * The one stored last of all stays too, so that its number is not given again. Payments: final, the way they were paid, with nothing
  * still to look at or to tell.
  */
 export async function listMovable(db: Db, { merchantId, livemode }: Owner, { receiptIds, paymentIds }: Named) {
-  const chainEnd = sql`(SELECT max(r.link_seq) FROM receipts r WHERE r.merchant_id = ${merchantId} AND r.livemode = ${livemode ? 1 : 0})`;
+  const chainEnd = (isPaidByOwner: 0 | 1) => sql`(SELECT max(r.link_seq) FROM receipts r WHERE r.merchant_id = ${merchantId}
+    AND r.livemode = ${livemode ? 1 : 0} AND r.is_paid_by_owner = ${isPaidByOwner})`;
   const [issued, paid, brought] = await db.batch([
     db
       .select()
       .from(receipts)
-      .where(sql`id IN ${among(receiptIds)} AND link_seq < ${chainEnd} AND rowid < (SELECT max(rowid) FROM receipts)`),
+      .where(
+        sql`id IN ${among(receiptIds)} AND link_seq < CASE is_paid_by_owner WHEN 1 THEN ${chainEnd(1)} ELSE ${chainEnd(0)} END
+          AND rowid < (SELECT max(rowid) FROM receipts)`,
+      ),
     db
       .select()
       .from(payments)

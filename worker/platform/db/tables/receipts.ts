@@ -22,7 +22,9 @@ export const receipts = sqliteTable(
     keyId: text('key_id').notNull(),
     /** A copy of a signed fact, to search by. The words of the product name are in `receipt_words`, where a trigger puts them. */
     payer: text('payer').notNull(),
-    /** Place in the merchant's hash chain, given afterwards by a job. */
+    /** The account paid it, for a plan: it is in the chain of those. false: the account received it. */
+    isPaidByOwner: flag('is_paid_by_owner').notNull(),
+    /** Place in its hash chain, given afterwards by a job. */
     linkSeq: integer('link_seq'),
     linkPrevHash: text('link_prev_hash'),
     createdAt: instant('created_at').notNull(),
@@ -31,7 +33,7 @@ export const receipts = sqliteTable(
     index('receipts_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('receipts_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
     index('receipts_by_payer').on(table.merchantId, table.livemode, table.payer, table.createdAt),
-    uniqueIndex('receipts_chain').on(table.merchantId, table.livemode, table.linkSeq),
+    uniqueIndex('receipts_chain').on(table.merchantId, table.livemode, table.isPaidByOwner, table.linkSeq),
     index('receipts_unlinked').on(table.createdAt).where(sql`link_seq IS NULL`),
   ],
 );
