@@ -3189,7 +3189,7 @@ export interface components {
       public_url: string;
       /** @description Place in its hash chain. An account has one in each mode for each `direction`: what it received, and what it paid for plans. Merchant view only. */
       link?: {
-        /** @description The place of this receipt in the merchant’s chain, from 1. */
+        /** @description The place of this receipt in its chain, from 1. */
         seq: number;
         /** @description Of the link before: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, "sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a chain carries 64 zeros. */
         prev_hash: string;

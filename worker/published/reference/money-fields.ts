@@ -129,7 +129,7 @@ export const MONEY_FIELDS: Readonly<Record<string, string>> = {
   tax: 'The tax that is contained.',
   rate_percent: 'The rate in per cent, a decimal as text.',
   notes: 'Anything else.',
-  seq: 'The place of this receipt in the merchant’s chain, from 1.',
+  seq: 'The place of this receipt in its chain, from 1.',
   rail_id: 'The way of being paid; GET /v1/access/rails lists them.',
   supports: 'What can be sold over it.',
   enabled: 'Whether the rail may be used.',
