@@ -8866,7 +8866,7 @@ export interface operations {
         min_amount?: string;
         /** @description At most this much. */
         max_amount?: string;
-        /** @description A payment id, transaction signature, wallet or memo, or part of a customer’s reference or a product’s name. This, rail, asset and amounts look through the 20,000 newest payments that the other filters leave. */
+        /** @description The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or e-mail address. If none begins with it: a memo, or part of a customer’s reference or a product’s name. These words, rail, asset and amounts look through the 20,000 newest payments that the other filters leave. */
         q?: string;
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
@@ -9146,6 +9146,8 @@ export interface operations {
         product_id?: string;
         /** @description Of the customer with this wallet. */
         wallet_address?: string;
+        /** @description The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet, e-mail address or membership id. If none begins with it: part of a customer’s reference or a product’s name, looked for in the 20,000 newest memberships that the other filters leave. */
+        q?: string;
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
@@ -9230,7 +9232,7 @@ export interface operations {
         per_page?: number;
         /** @description Where this wallet pays or is paid. */
         wallet?: string;
-        /** @description The beginning of a transaction (12 characters or more) or receipt id (13 or more), or words of the product name, invoice number, reference or billed name. */
+        /** @description The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or e-mail address. If none begins with it: words of the product name, invoice number, reference or billed name. */
         q?: string;
         /** @description Of this product. */
         product_id?: string;
@@ -9356,7 +9358,7 @@ export interface operations {
       query?: {
         /** @description Where this wallet pays or is paid. */
         wallet?: string;
-        /** @description The beginning of a transaction (12 characters or more) or receipt id (13 or more), or words of the product name, invoice number, reference or billed name. */
+        /** @description The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or e-mail address. If none begins with it: words of the product name, invoice number, reference or billed name. */
         q?: string;
         /** @description Of this product. */
         product_id?: string;

@@ -103,7 +103,7 @@ describe('the list of receipts', () => {
     ['200 bytes', 'x'.repeat(200), []],
     ['200 characters of several bytes', '☀'.repeat(200), []],
     ['nothing at all', '', [3, 2, 1, 0]],
-    ['a customer’s e-mail, which is not searched', 'buyer@example.com', []],
+    ['a customer’s e-mail', 'buyer@example.com', [3, 2, 1, 0]],
     ['a customer’s reference, which is not searched', 'ref-0', []],
   ])('is searched for %s', async (_what, q, found) => {
     const answer = await list({ q });
@@ -122,7 +122,7 @@ describe('the list of receipts', () => {
       for (const q of [receipt_id, receipt_id.toUpperCase(), receipt_id.slice(0, 24), tx_sig, tx_sig.slice(0, 12)])
         expect([q, (await list({ q })).ids]).toEqual([q, [receipt_id]]);
     const [{ receipt_id, tx_sig }] = sold as [Receipt];
-    for (const q of [receipt_id.slice(9), tx_sig.slice(1), tx_sig.toLowerCase(), tx_sig.slice(0, 11), receipt_id.slice(0, 12)])
+    for (const q of [receipt_id.slice(9), tx_sig.slice(1), tx_sig.toLowerCase(), tx_sig.slice(0, 3), receipt_id.slice(0, 3)])
       expect([q, (await list({ q })).ids]).toEqual([q, []]);
   });
 

@@ -1,7 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import type { PaymentId, ProductId } from '#core/ids.ts';
+import { OWN_NAME_MAX } from '#core/limits.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { idOf, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
@@ -24,6 +26,18 @@ const list = createRoute({
       status: z.enum(MEMBERSHIP.states).optional(),
       product_id: idOf<ProductId>().optional(),
       wallet_address: z.string().max(64).optional(),
+      q: z
+        .string()
+        .trim()
+        .min(1)
+        .max(OWN_NAME_MAX)
+        .optional()
+        .openapi({
+          description:
+            'The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet, e-mail address or membership id. ' +
+            'If none begins with it: part of a customer’s reference or a product’s name, looked for in the ' +
+            `${SEARCHED_MAX.toLocaleString('en')} newest memberships that the other filters leave.`,
+        }),
       ...ModeQuery,
     }),
   },
@@ -75,9 +89,9 @@ export const membershipRoutes = router()
   })
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
-    const { status, product_id: productId, wallet_address: walletAddress, ...query } = c.req.valid('query');
+    const { status, product_id: productId, wallet_address: walletAddress, q, ...query } = c.req.valid('query');
     const page = pageRequest(query);
-    const found = await listMemberships(ctx, { status, productId, walletAddress }, page);
+    const found = await listMemberships(ctx, { status, productId, walletAddress, q }, page);
     return c.json(
       toPage(page, found, (membership) => toMembershipResource(membership, { isOwners: true })),
       200,

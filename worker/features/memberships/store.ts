@@ -1,10 +1,11 @@
-import { and, desc, eq, isNull, ne, sql } from 'drizzle-orm';
+import { and, desc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AuthorizationId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
+import { listNamedMemberships, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -17,16 +18,29 @@ export interface MembershipFilter {
   status?: MembershipStatus | undefined;
   productId?: ProductId | undefined;
   walletAddress?: string | undefined;
+  /** The beginning of something that names a membership or its payment. If none begins with it, a text to look for. */
+  q?: string | undefined;
 }
 
 /** The merchant's memberships, newest first. */
-export function listMemberships(scope: Scope, { status, productId, walletAddress }: MembershipFilter, page: PageRequest) {
+export async function listMemberships(scope: Scope, { status, productId, walletAddress, q }: MembershipFilter, page: PageRequest) {
   const narrowed = rowsOf(memberships, scope, [
     [memberships.status, status],
     [memberships.productId, productId],
     [memberships.walletAddress, walletAddress],
   ]);
-  return listPage(scope.db, memberships, narrowed, newestFirst(memberships.createdAt), page);
+  const order = newestFirst(memberships.createdAt);
+  if (q === undefined) return listPage(scope.db, memberships, narrowed, order, page);
+  const within = (places: SQL, and = sql``) =>
+    listPage(scope.db, memberships, sql`${memberships}.rowid IN (${places}) ${and}`, order, page);
+  const ids = JSON.stringify(await listNamedMemberships(scope, q));
+  const named = await within(
+    sql`SELECT memberships.rowid FROM json_each(${ids}) CROSS JOIN ${memberships} ON ${memberships.id} = value WHERE ${narrowed}`,
+  );
+  if (named.total > 0) return named;
+  const newest = sql`SELECT rowid FROM ${memberships} WHERE ${narrowed} ORDER BY created_at DESC, rowid DESC LIMIT ${SEARCHED_MAX}`;
+  const isSaid = sql`AND (instr(lower(coalesce(customer_ref, '')), lower(${q})) > 0 OR product_id IN (${productsNamed(scope, q)}))`;
+  return within(newest, isSaid);
 }
 
 export const findMembership = (db: Db, membershipId: MembershipId) =>

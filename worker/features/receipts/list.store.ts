@@ -1,12 +1,12 @@
-import { and, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { and, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type ProductId, planProductIdOf } from '#core/ids.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
 import { storyIdOf } from '#platform/db/archive.ts';
 import { type PageRequest, type Places, readBoth, readSlice, rowsOf } from '#platform/db/page.ts';
+import { listNamedPayments } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
-import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { PAID_PLANS } from '#rules/plans.ts';
 import { wholeReceipts } from './archive.store.ts';
 
@@ -21,7 +21,7 @@ export interface ReceiptFilter {
   wallet?: string;
   productId?: string;
   direction?: (typeof DIRECTIONS)[number];
-  /** The beginning of a signature or receipt id, or whole words of the product name or of what the merchant wrote to it. */
+  /** The beginning of something that names its payment, or whole words of the product name or of what the merchant wrote to it. */
   q?: string;
 }
 
@@ -120,8 +120,13 @@ async function placesOf(owner: Owner, filter: ReceiptFilter): Promise<[PlacesAft
       inDirection === ofPlans ? sql`+${ofPlans(table)}` : inDirection(table),
     )!;
   const words = byWords(owner, q, checked);
-  const named = beginsWith(q, owner);
-  return named ? [byTime((table) => sql`${named(table)} AND ${checked(table)}`), words] : [words];
+  const named = await listNamedPayments(owner, q);
+  if (named.length === 0) return [words];
+  const ofNamed = (table: Table) => {
+    const id = table === receipts ? sql`value` : storyIdOf(sql`value`);
+    return sql`${table.paymentId} IN (SELECT ${id} FROM json_each(${JSON.stringify(named)}))`;
+  };
+  return [byTime((table) => sql`${ofNamed(table)} AND ${checked(table)}`), words];
 }
 
 const byTime =
@@ -147,28 +152,6 @@ const byWords =
       WHERE ${saysAll(owner, q)} AND (${receipts.id} IS NOT NULL OR ${archivedReceipts.id} IS NOT NULL)${cursor ? sql` AND receipt_words.rowid < ${cursor.place}` : sql``}`,
     order: ['place'],
   });
-
-/** No two signatures share so many characters by chance. */
-const SIGNATURE_START = /^[1-9A-HJ-NP-Za-km-z]{12,}$/;
-
-/** What `q` may be the beginning of; null where it is too short to be, or cannot be. */
-function beginsWith(q: string, { livemode }: Tenant): ((table: Table) => SQL) | null {
-  const start = q.toLowerCase();
-  // Up to its version a UUIDv7 is a millisecond.
-  const [lowest, highest] = ['0', 'f'].map((digit) => start + NO_ID.slice(start.length).replaceAll('0', digit)) as [string, string];
-  if (ID_START.test(start) && IS_ID.test(lowest))
-    return (table) => sql`${table.id} BETWEEN ${sql.param(lowest, table.id)} AND ${sql.param(highest, table.id)}`;
-  if (!SIGNATURE_START.test(q)) return null;
-  const claimed = and(eq(txClaims.livemode, livemode), gte(txClaims.txSignature, q), lt(txClaims.txSignature, `${q}~`));
-  return (table) => {
-    const paymentId = table === receipts ? sql`${txClaims.subjectId}` : storyIdOf(sql`${txClaims.subjectId}`);
-    return sql`${table.paymentId} IN (SELECT ${paymentId} FROM ${txClaims} WHERE ${claimed})`;
-  };
-}
-
-const NO_ID = '00000000-0000-0000-0000-000000000000';
-const IS_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const ID_START = /^[0-9a-f]{8}-[0-9a-f]{4}/;
 
 /** Every word of `q` is in the product name, or in what the merchant wrote to it. The first term is the merchant's own, as migrations/ make it: others' receipts are not touched. */
 function saysAll({ merchantId, livemode }: Tenant, q: string): SQL {

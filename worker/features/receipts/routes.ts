@@ -34,8 +34,8 @@ export const ReceiptQuery = {
     .optional()
     .openapi({
       description:
-        'The beginning of a transaction (12 characters or more) or receipt id (13 or more), or words of the product name, invoice number, ' +
-        'reference or billed name.',
+        'The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or e-mail address. If none begins ' +
+        'with it: words of the product name, invoice number, reference or billed name.',
     }),
   product_id: idOf<ProductId>().optional(),
   direction: z.enum(DIRECTIONS).default('received').openapi({ description: 'What you were paid, what you paid for plans, or both.' }),

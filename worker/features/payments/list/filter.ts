@@ -2,13 +2,13 @@ import { z } from '@hono/zod-openapi';
 import type { ProductId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { ASSETS, parseAmount } from '#core/money.ts';
+import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idOf } from '#platform/http/openapi.ts';
 import { originOf, RAIL_IDS } from '#rules/product-rails.ts';
 import { RAILS } from '#rules/rails.ts';
 import { PAYMENT } from '#rules/states.ts';
-import { isSignature } from '#solana/assets.ts';
-import { type PaymentFilter, SEARCHED_MAX } from './store.ts';
+import type { PaymentFilter } from './store.ts';
 
 const Instant = (description: string) =>
   z
@@ -41,8 +41,9 @@ export const FilterQuery = {
     .optional()
     .openapi({
       description:
-        'A payment id, transaction signature, wallet or memo, or part of a customer’s reference or a product’s name. This, rail, asset and ' +
-        `amounts look through the ${SEARCHED_MAX.toLocaleString('en')} newest payments that the other filters leave.`,
+        'The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or e-mail address. If none begins ' +
+        'with it: a memo, or part of a customer’s reference or a product’s name. These words, rail, asset and amounts look through the ' +
+        `${SEARCHED_MAX.toLocaleString('en')} newest payments that the other filters leave.`,
     }),
 };
 
@@ -75,25 +76,17 @@ export const refuseReversed: z.core.CheckFn<Query> = ({ value, issues }) => {
 
 type Query = { [K in keyof typeof FilterQuery]?: z.infer<(typeof FilterQuery)[K]> };
 
-/** What is asked for in words is an id or a signature where it looks like one, and else a text that is looked for. */
-function searched(q: string | undefined): Pick<PaymentFilter, 'paymentId' | 'txSignature' | 'text'> {
-  if (q === undefined) return {};
-  if (z.uuid().safeParse(q).success) return { paymentId: q.toLowerCase() };
-  return isSignature(q) ? { txSignature: q } : { text: q };
-}
-
 /** The filter of a query. Two that contradict each other leave nothing. */
 export function filterOf(query: Query): PaymentFilter {
   const { rail_id: railId, asset } = query;
   const railAsset = railId && RAILS[railId].asset;
-  const { txSignature = query.tx_signature, ...words } = searched(query.q);
   return {
     status: query.status,
     productId: query.product_id,
     customerRef: query.customer_ref,
     wallet: query.wallet,
-    ...words,
-    txSignature: query.tx_signature !== undefined && txSignature !== query.tx_signature ? '' : txSignature,
+    txSignature: query.tx_signature,
+    q: query.q,
     createdFrom: at(query.created_from),
     createdTo: at(query.created_to),
     asset: asset ?? railAsset,

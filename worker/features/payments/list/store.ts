@@ -4,6 +4,7 @@ import type { Asset } from '#core/money.ts';
 import type { Scope } from '#platform/context.ts';
 import { storyIdOf } from '#platform/db/archive.ts';
 import { type PageRequest, type Places, readBoth, rowsOf } from '#platform/db/page.ts';
+import { listNamedPayments, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import type { RailOrigin } from '#rules/product-rails.ts';
@@ -31,14 +32,14 @@ interface SearchedFilter {
   /** Of the price, in billionths of a whole: as many decimals as any asset has. */
   leastAmount?: bigint | undefined;
   mostAmount?: bigint | undefined;
-  /** Part of a customer's reference or of a product's name; or a whole wallet or memo. */
+  /** Part of a customer's reference or of a product's name, or a whole memo. */
   text?: string | undefined;
 }
 
-export type PaymentFilter = IndexedFilter & SearchedFilter;
-
-/** So many rows are looked through, the newest that the indexed filters leave. */
-export const SEARCHED_MAX = 20_000;
+export interface PaymentFilter extends IndexedFilter, Omit<SearchedFilter, 'text'> {
+  /** The beginning of something that names a payment. If none begins with it, a text to look for. */
+  q?: string | undefined;
+}
 
 type Table = typeof payments | typeof archivedPayments;
 
@@ -83,9 +84,9 @@ function cameFrom(table: Table, { isAutomatic, isCheckout, isMetered }: RailOrig
   return sql`(NOT (${automatic}) AND NOT (${checkout}) AND (${metered}) = ${isMetered ? 1 : 0})`;
 }
 
-function searchedBy(table: Table, { merchantId, livemode }: Scope, filter: SearchedFilter): SQL | undefined {
+function searchedBy(table: Table, scope: Scope, filter: SearchedFilter): SQL | undefined {
   const { asset, origin, leastAmount, mostAmount, text } = filter;
-  const named = sql`SELECT id FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND instr(lower(name), lower(${text ?? ''})) > 0`;
+  const named = productsNamed(scope, text ?? '');
   const ofProduct = table === payments ? named : sql`SELECT ${storyIdOf(sql`id`)} FROM (${named})`;
   return and(
     asset === undefined ? undefined : eq(sql`asset`, asset),
@@ -94,29 +95,37 @@ function searchedBy(table: Table, { merchantId, livemode }: Scope, filter: Searc
     mostAmount === undefined ? undefined : sql`${price} <= ${compared(mostAmount)}`,
     text === undefined
       ? undefined
-      : sql`(instr(lower(coalesce(customer_ref, '')), lower(${text})) > 0 OR payer_wallet = ${text}
+      : sql`(instr(lower(coalesce(customer_ref, '')), lower(${text})) > 0
           OR nonce = ${text.replace(/^svc:/, '')} OR product_id IN (${ofProduct}))`,
   );
 }
 
-function placesIn(table: Table, ctx: Scope, filter: PaymentFilter): SQL {
+function placesIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilter, named: string[] | null): SQL {
   const isArchived = table === archivedPayments ? 1 : 0;
   const searched = searchedBy(table, ctx, filter);
   const indexed = indexedBy(table, ctx, filter);
-  if (!searched) return sql`SELECT ${isArchived} AS is_archived, rowid AS place, created_at FROM ${table} WHERE ${indexed}`;
+  const places = sql`SELECT ${isArchived} AS is_archived, ${table}.rowid AS place, ${table.createdAt}`;
+  if (named) {
+    const id = isArchived ? storyIdOf(sql`named`) : sql`named`;
+    const ids = sql`(SELECT value AS named FROM json_each(${JSON.stringify(named)}))`;
+    return sql`${places} FROM ${ids} CROSS JOIN ${table} ON ${table.id} = ${id} WHERE ${and(indexed, searched)}`;
+  }
+  if (!searched) return sql`${places} FROM ${table} WHERE ${indexed}`;
   const newest = sql`SELECT rowid FROM ${table} WHERE ${indexed} ORDER BY created_at DESC, rowid DESC LIMIT ${SEARCHED_MAX}`;
-  return sql`SELECT ${isArchived} AS is_archived, rowid AS place, created_at FROM ${table} WHERE rowid IN (${newest}) AND ${searched}`;
+  return sql`${places} FROM ${table} WHERE rowid IN (${newest}) AND ${searched}`;
 }
 
 /** The merchant's payments, newest first, wherever they are kept; those in the archive are all confirmed. */
-export async function listPayments(ctx: Scope, filter: PaymentFilter, page: PageRequest) {
+export async function listPayments(ctx: Scope, { q, ...filter }: PaymentFilter, page: PageRequest) {
   const isPaid = filter.status === undefined || filter.status === 'CONFIRMED';
   const tables = isPaid ? [payments, archivedPayments] : [payments];
-  const rows = sql.join(
-    tables.map((table) => placesIn(table, ctx, filter)),
-    sql` UNION ALL `,
-  );
-  const places: Places = { rows, order: ['created_at', 'place'] };
-  const found = await readBoth(ctx.db, payments, archivedPayments, places, page);
-  return { items: await wholePayments(ctx, found.items), total: found.total };
+  const read = (searched: SearchedFilter, named: string[] | null) => {
+    const arms = tables.map((table) => placesIn(table, ctx, { ...filter, ...searched }, named));
+    const places: Places = { rows: sql.join(arms, sql` UNION ALL `), order: ['created_at', 'place'] };
+    return readBoth(ctx.db, payments, archivedPayments, places, page);
+  };
+  const named = q === undefined ? [] : await listNamedPayments(ctx, q);
+  const byName = named.length > 0 ? await read({}, named) : null;
+  const { items, total } = byName && byName.total > 0 ? byName : await read({ text: q }, null);
+  return { items: await wholePayments(ctx, items), total };
 }

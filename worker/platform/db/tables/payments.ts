@@ -86,6 +86,7 @@ export const payments = sqliteTable(
       .on(table.merchantId, table.livemode, table.payerWallet, table.createdAt)
       .where(sql`payer_wallet IS NOT NULL`),
     index('payments_by_ref').on(table.merchantId, table.livemode, table.customerRef, table.createdAt).where(sql`customer_ref IS NOT NULL`),
+    index('payments_by_email').on(table.merchantId, table.livemode, table.email).where(sql`email IS NOT NULL`),
     // A claim tells which payment a confirmed transaction is of.
     index('payments_by_signature').on(table.txSignature).where(sql`status <> 'CONFIRMED' AND tx_signature IS NOT NULL`),
     index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1`),
