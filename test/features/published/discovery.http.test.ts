@@ -119,6 +119,14 @@ describe('/llms.txt', () => {
     for (const [, body] of text.matchAll(/^ {2}-d '(.+)'$/gm)) JSON.parse(body!);
   });
 
+  it('says of each field in Markdown its type with values and lengths, and shows a lookup with its query', async () => {
+    const of = async (id: string) => (await w.call<string>('GET', `/v1/docs/${id}.md`)).body;
+    const create = await of('createProduct');
+    expect(create).toMatch(/^- `name` \(string, [\d a-z]*to \d+ characters\): \S/m);
+    expect(create).toMatch(/^- `renewal_mode` \(`\w+` or `\w+`/m);
+    expect(await of('lookupMembership')).toMatch(/curl [^\n]*memberships\/lookup\?\w+=[^' ]+'/);
+  });
+
   it('has no page for an operation that does not exist', async () => {
     expect((await w.call('GET', '/v1/docs/nothing.md')).status).toBe(404);
   });

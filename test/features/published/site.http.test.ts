@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '#core/errors.ts';
 import type { Env } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
+import { builtRoutes, nameOf } from '../../contract/spec-routes.ts';
 import { World } from '../../world/world.ts';
 
 const w = new World();
@@ -59,6 +60,28 @@ describe('the site of the service itself', () => {
       expect(links.length).toBeGreaterThan(0);
       for (const link of new Set(links)) expect([link, (await read(link)).status]).toEqual([link, 200]);
     }
+  });
+
+  it('lists error codes by status, and lets the keyboard scroll every block of code', async () => {
+    const { text } = await read('/docs/errors');
+    const statuses = [...text.matchAll(/<h2 id="status-(\d{3})">/g)].map(([, status]) => Number(status));
+    expect(statuses).toEqual([...new Set(Object.values(ERRORS).map(({ status }) => status))].toSorted((a, b) => a - b));
+    for (const path of ['/docs', '/docs/errors/not_found']) expect((await read(path)).text).not.toContain('<pre>');
+  });
+
+  it('has what the email about a new payout wallet leads to: calls that set it back, end keys and end sessions', async () => {
+    const [page, anchor] = '/docs#not-you'.split('#') as [string, string];
+    const { text } = await read(page);
+    const section = text.slice(text.indexOf(`<h2 id="${anchor}">`)).replaceAll(/<[^>]+>/g, '');
+    for (const call of ['PUT /v1/access/rail-settings/{rail_id}', 'DELETE /v1/keys/{key_id}', 'PATCH /v1/account/me/security']) {
+      expect(section).toContain(call);
+      expect(builtRoutes.map(nameOf)).toContain(call);
+    }
+  });
+
+  it('names no page for what only the API can do', async () => {
+    expect((await read('/docs/errors/plan_limit_reached')).text).toContain('POST /v1/billing/checkout/processor');
+    expect((await read('/')).text).toContain('with one call of the API');
   });
 
   it('keeps search engines away from buyers, accounts and the API, and lets them read the reference', async () => {

@@ -50,7 +50,7 @@ it('sets aside only blocks that are there', () => {
 
 it('what /docs tells a merchant to paste makes a product that is for sale, once it names a wallet', async () => {
   const html = await (await fetch(`${baseUrl}/docs`)).text();
-  const shown = /<pre><code>(BASE=[\s\S]*?)<\/code><\/pre>/.exec(html)![1]!;
+  const shown = /<pre[^>]*><code>(BASE=[\s\S]*?)<\/code><\/pre>/.exec(html)![1]!;
   const command = shown
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")

@@ -182,7 +182,9 @@ footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padd
 .prose pre{margin:0;padding:.875rem 1rem;border-radius:.875rem;background:var(--card);border:1px solid var(--line);overflow-x:auto;font:.8125rem/1.6 ui-monospace,"SF Mono",Menlo,Consolas,monospace}
 .prose table{border-collapse:collapse;font-size:.9375rem}
 .prose td{padding:.375rem .75rem .375rem 0;border-top:1px solid var(--line);vertical-align:top}
-.prose td code{word-break:normal}
+.prose code{word-break:normal;overflow-wrap:break-word}
+.prose td:first-child{white-space:nowrap}
+.prose nav{display:flex;flex-wrap:wrap;gap:.25rem 1rem}
 .panels{display:grid;gap:1.25rem}
 .fields,.field{display:grid;gap:1rem}
 .field{gap:.25rem}

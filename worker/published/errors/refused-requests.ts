@@ -28,7 +28,7 @@ export const REFUSED_REQUESTS = {
   },
   invalid_authorization: {
     why: 'With status 401 no credential came, or it is cut short, unknown, over or revoked. With 403 it is a good one that may not do this: a read key that writes, a sandbox key in live mode, or a sign-in that is too long ago; `meta.reason` says which.',
-    next: 'Send a key as `X-Svc-Key: svc_live_…`, or a session token as `Authorization: Bearer …`. A key is shown once, when it is made: if it is lost, make another at /dashboard and revoke the old one.',
+    next: 'Send a key as `X-Svc-Key: svc_live_…`, or a session token as `Authorization: Bearer …`. A key is shown once, when it is made: if it is lost, make another at /dashboard and revoke the old one with `DELETE /v1/keys/{key_id}`.',
   },
   invalid_credentials: {
     why: 'The password does not fit the e-mail, or the text for the wallet to sign was used before or is too old. For your safety the answer is the same where no such account exists.',
@@ -100,6 +100,6 @@ export const REFUSED_REQUESTS = {
   },
   plan_limit_reached: {
     why: 'Your plan allows no more of these at once. `meta` names the limit, how many there are, and the plan. Waiting does not help.',
-    next: 'Archive a product, revoke a key or disable an endpoint that you do not need, or choose a larger plan at /dashboard.',
+    next: 'Archive a product, revoke a key or disable an endpoint that you do not need, or choose a larger plan: `POST /v1/billing/checkout/processor` answers the page to pay on.',
   },
 } as const;

@@ -46,12 +46,19 @@ export function operationText(document: PublishedDocument, { method, path, opera
     '',
     credentialsOf(operation),
     '',
-    ...listed('Parameters', (operation.parameters ?? []).map(parameterLine)),
+    ...listed(
+      'Parameters',
+      (operation.parameters ?? []).map((parameter) => parameterLine(parameter, schemas)),
+    ),
     ...(body ? listed('Body', fieldLines(body, schemas)) : []),
     '## Example',
     '',
     '```sh',
-    commandOf({ method, path, operation: published }, body && (example ?? sampleOf(body, schemas)), baseUrl),
+    commandOf(
+      { method, path: path + queryOf(operation, schemas), operation: published },
+      body && (example ?? sampleOf(body, schemas)),
+      baseUrl,
+    ),
     '```',
     '',
     ...(status ? [`Answers ${status}${success?.description ? `: ${success.description}` : ''}.`, ''] : []),
@@ -71,8 +78,44 @@ function credentialsOf({ security = [] }: Operation): string {
   return `Takes ${words.join(', or ')}${ways.includes(undefined) ? ', or nothing' : ''}.`;
 }
 
-const parameterLine = ({ name, in: place, required, description = '' }: NonNullable<Operation['parameters']>[number]): string =>
-  `- \`${name}\` (${place}${required ? ', required' : ''}): ${description}`;
+type Parameter = NonNullable<Operation['parameters']>[number];
+
+const parameterLine = ({ name, in: place, required, description = '', schema = {} }: Parameter, schemas: Schemas): string =>
+  `- \`${name}\` (${[place, typeOf(schema, schemas), ...(required ? ['required'] : [])].join(', ')}): ${description}`;
+
+const PAGING = ['page', 'per_page', 'limit', 'after', 'cursor'];
+
+/** Query of an example: what is required, or of a lookup, which takes one of several, the first. */
+function queryOf({ parameters = [] }: Operation, schemas: Schemas): string {
+  const query = parameters.filter(({ in: place, name }) => place === 'query' && name !== 'mode');
+  const required = query.filter((parameter) => parameter.required);
+  const isList = query.some(({ name }) => PAGING.includes(name));
+  const shown = required.length > 0 || isList ? required : query.slice(0, 1);
+  const text = new URLSearchParams(shown.map(({ name, schema = {} }) => [name, String(sampleOf(schema, schemas))])).toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+const between = (unit: string, least: number | undefined, most: number | undefined): string[] =>
+  most === undefined
+    ? least === undefined
+      ? []
+      : [`${least}${unit} or more`]
+    : [`${least === undefined ? 'up' : least} to ${most}${unit}`];
+
+/** Type of a field, with the values, lengths and bounds that it takes. */
+function typeOf(schema: SampleSchema, schemas: Schemas): string {
+  const { type, format, enum: values, const: only, items, anyOf, oneOf, ...bounds } = resolved(schema, schemas);
+  const ways = anyOf ?? oneOf;
+  if (ways) return [...new Set(ways.map((way) => typeOf(way, schemas)))].join(' or ');
+  if (only !== undefined) return `\`${only}\``;
+  if (values) return values.map((value) => `\`${value}\``).join(' or ');
+  if (items) return [`list of ${typeOf(items, schemas)}`, ...between('', undefined, bounds.maxItems)].join(', ');
+  const name = [type ?? 'object'].flat().join(' or ');
+  const lengths = between(' characters', bounds.minLength, bounds.maxLength);
+  return [format && format !== 'int64' ? `${name} (${format})` : name, ...lengths, ...between('', bounds.minimum, bounds.maximum)].join(
+    ', ',
+  );
+}
 
 function fieldLines(schema: SampleSchema, schemas: Schemas): string[] {
   const { properties = {}, required = [], anyOf, items } = resolved(schema, schemas);
@@ -80,7 +123,7 @@ function fieldLines(schema: SampleSchema, schemas: Schemas): string[] {
   if (anyOf) return fieldLines(anyOf[0]!, schemas);
   return Object.entries(properties).map(([name, field]) => {
     const words = field.description ?? resolved(field, schemas).description ?? '';
-    return `- \`${name}\`${required.includes(name) ? '' : ' (optional)'}: ${words}`;
+    return `- \`${name}\` (${typeOf(field, schemas)}${required.includes(name) ? '' : ', optional'}): ${words}`;
   });
 }
 

@@ -1,13 +1,17 @@
 /** A schema of the published document, as far as a sample of it needs. */
 export interface SampleSchema {
   $ref?: string;
-  type?: string;
+  type?: string | string[];
   format?: string;
   enum?: unknown[];
   const?: unknown;
   example?: unknown;
   default?: unknown;
   minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  maxItems?: number;
   description?: string;
   properties?: Record<string, SampleSchema>;
   required?: string[];

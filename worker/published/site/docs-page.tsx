@@ -13,11 +13,12 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
     page,
     { title: TITLE, layout: 'plain', isSite: true },
     <main class="prose">
+      <SiteNav />
       <h1>{TITLE}</h1>
       <ul>
         <li>
-          <a href="/v1/docs">API reference</a>, with requests to send from the page; <a href="/v1/redoc">the same to be read</a>; the{' '}
-          <a href="/v1/openapi.json">OpenAPI 3.1 document</a> itself
+          <a href="/v1/docs">API reference</a>, with requests to send from the page; the <a href="/v1/openapi.json">OpenAPI 3.1 document</a>{' '}
+          itself
         </li>
         <li>
           <a href="/docs/errors">Every error code</a>: what happened, why, and what to do
@@ -40,9 +41,44 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
         answer again. Repeat what says <code>retryable: true</code>.
       </p>
       <Agents />
+      <NotYou />
     </main>,
   );
 }
+
+/** Ways between the pages for developers, and out of them. */
+export const SiteNav = () => (
+  <nav aria-label="Site">
+    <a href="/">Home</a>
+    <a href="/docs">Documentation</a>
+    <a href="/v1/docs">API reference</a>
+    <a href="/docs/errors">Error codes</a>
+    <a href="/dashboard">Dashboard</a>
+  </nav>
+);
+
+/** Where the email about a new payout wallet leads. */
+const NotYou = () => (
+  <>
+    <h2 id="not-you">Somebody else set a payout wallet</h2>
+    <ol>
+      <li>
+        Set your own wallet again: <code>PUT /v1/access/rail-settings/{'{rail_id}'}</code>, and <code>payout_wallet</code> of each product
+        that names another one (<code>PATCH /v1/products/{'{product_id}'}</code>). Both take the token of a sign-in that is 15 minutes old
+        at most.
+      </li>
+      <li>
+        Revoke every key that you did not make: <code>GET /v1/keys</code>, then <code>DELETE /v1/keys/{'{key_id}'}?with=endpoints</code>.
+      </li>
+      <li>
+        Set a new password with <code>PATCH /v1/account/me/security</code>. It ends every session.
+      </li>
+    </ol>
+    <p>
+      <a href="/login">Sign in</a>
+    </p>
+  </>
+);
 
 const FirstSale = ({ baseUrl }: { baseUrl: string }) => (
   <>
@@ -50,14 +86,14 @@ const FirstSale = ({ baseUrl }: { baseUrl: string }) => (
     <p>
       Put your own wallet in the second line, then paste the whole block into a shell. Its last line is the address of your checkout page.
     </p>
-    <pre>
+    <pre tabindex={0}>
       <code>{firstSale(baseUrl)}</code>
     </pre>
     <p>
       Open that page and pay: on a machine that runs <code>npm run dev</code> a demo wallet is there. Then ask whether the buyer may enter,
       or have it told to you by a webhook (<code>POST /v1/webhooks/endpoints</code>):
     </p>
-    <pre>
+    <pre tabindex={0}>
       <code>{mayEnter(baseUrl)}</code>
     </pre>
   </>

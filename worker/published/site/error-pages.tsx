@@ -5,6 +5,7 @@ import { type AppEnv, errorExample } from '#platform/http/openapi.ts';
 import { openPage, type PageContext, sendPage } from '../../pages/document.tsx';
 import { CLIENT_CODES, isClientCode } from '../errors/client-codes.ts';
 import { ERROR_WORDS } from '../errors/words.ts';
+import { SiteNav } from './docs-page.tsx';
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const isCode = (name: string): name is ErrorCode => Object.hasOwn(ERRORS, name);
@@ -16,26 +17,33 @@ export async function sendErrorList(c: Context<AppEnv>): Promise<Response> {
     page,
     { title: 'Error codes', layout: 'plain', isSite: true },
     <main class="prose">
+      <SiteNav />
       <h1>Error codes</h1>
       <p>
         Every error is <code>{'{detail, code, request_id, docs_url, retryable, meta}'}</code>. Branch on <code>code</code>, never on the
         text.
       </p>
-      <table>
-        <tbody>
-          {CODES.map((code) => (
-            <tr>
-              <td>{ERRORS[code].status}</td>
-              <td>
-                <a href={`/docs/errors/${code}`}>
-                  <code>{code}</code>
-                </a>
-              </td>
-              <td>{ERRORS[code].message}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {[...Map.groupBy(CODES, (code) => ERRORS[code].status)]
+        .toSorted(([a], [b]) => a - b)
+        .map(([status, codes]) => (
+          <>
+            <h2 id={`status-${status}`}>Status {status}</h2>
+            <table>
+              <tbody>
+                {codes.map((code) => (
+                  <tr>
+                    <td>
+                      <a href={`/docs/errors/${code}`}>
+                        <code>{code}</code>
+                      </a>
+                    </td>
+                    <td>{ERRORS[code].message}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </>
+        ))}
       <h2>Codes of the SDK</h2>
       <table>
         <tbody>
@@ -70,9 +78,7 @@ function sendCode(page: PageContext, code: ErrorCode): Response {
     page,
     { title: `${code} · Error codes`, layout: 'plain', isSite: true },
     <main class="prose">
-      <p>
-        <a href="/docs/errors">Error codes</a>
-      </p>
+      <SiteNav />
       <h1>
         <code>{code}</code>
       </h1>
@@ -87,7 +93,7 @@ function sendCode(page: PageContext, code: ErrorCode): Response {
       <h2>What to do</h2>
       <p>{next}</p>
       <h2>How it looks</h2>
-      <pre>
+      <pre tabindex={0}>
         <code>{example}</code>
       </pre>
       <p class="quiet">
@@ -104,9 +110,7 @@ function sendClientCode(page: PageContext, code: keyof typeof CLIENT_CODES): Res
     page,
     { title: `${code} · Error codes`, layout: 'plain', isSite: true },
     <main class="prose">
-      <p>
-        <a href="/docs/errors">Error codes</a>
-      </p>
+      <SiteNav />
       <h1>
         <code>{code}</code>
       </h1>

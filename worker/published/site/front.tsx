@@ -38,7 +38,7 @@ export async function sendFront(c: Context<AppEnv>): Promise<Response> {
       </div>
       <h2>You sell</h2>
       <p>
-        Create a product in a minute, send buyers to its checkout page, and hear of every payment by a signed webhook.{' '}
+        Create a product with one call of the API, send buyers to its checkout page, and hear of every payment by a signed webhook.{' '}
         <a href="/docs#first-sale">Your first sale</a>
       </p>
       <h2>You are an agent, or you build one</h2>

@@ -6,16 +6,17 @@
 /** A merchant's first product, from nothing: `PAYOUT` is the wallet that is paid. */
 export const firstSale = (baseUrl: string): string => `BASE=${baseUrl}
 PAYOUT='the address of your own Solana wallet'
-json() { node -pe "JSON.parse(require('fs').readFileSync(0))$1"; }
+json() { node -e "const t = require('fs').readFileSync(0, 'utf8'); let v; try { v = JSON.parse(t)$1 } catch {}
+  if (v === undefined) { process.stderr.write(t); process.exit(1) } process.stdout.write(v + '\\n')"; }
 
 TOKEN=$(curl -sS --fail-with-body $BASE/v1/auth/register -H 'content-type: application/json' \\
-  -d '{"email":"ada@example.com","password":"correct horse battery","display_name":"Ada"}' | json .token)
+  -d '{"email":"ada-'$RANDOM$RANDOM'@example.com","password":"correct horse battery","display_name":"Ada"}' | json .token)
 
 KEY=$(curl -sS --fail-with-body $BASE/v1/keys -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
   -d '{"name":"server","permissions":["read","execute"]}' | json .raw_key)
 
 curl -sS --fail-with-body $BASE/v1/products -H "x-svc-key: $KEY" -H 'content-type: application/json' \\
-  -d '{"name":"Weather API","price":{"asset":"USDC","amount":"5"},"access_period_days":30,"usage_units":null,"payout_wallet":"'$PAYOUT'"}' | json .checkout_url`;
+  -d '{"name":"Weather API","price":{"asset":"USDC","amount":"5"},"access_period_days":30,"usage_units":null,"payout_wallet":"'"$PAYOUT"'"}' | json .checkout_url`;
 
 /** Whether a customer may enter. */
 export const mayEnter = (baseUrl: string): string => `curl -sS --fail-with-body -H "x-svc-key: $KEY" \\
