@@ -119,6 +119,6 @@ describe('the classes of work on metered sessions', () => {
       headers: { 'Idempotency-Key': newKey() },
     });
     expect(made.status).toBe(201);
-    expect([await countOf('created', request.product_id), await countOf('expired', request.product_id)]).toEqual([OPEN_SESSIONS_MAX, 1]);
+    expect([await countOf('created', request.product_id), await countOf('closed', request.product_id)]).toEqual([OPEN_SESSIONS_MAX, 1]);
   });
 });

@@ -35,7 +35,7 @@ export async function expireUnopened(ctx: Shard, max: number): Promise<number> {
 export const giveWay = (ctx: Shard, { productId }: Pick<MeteredSessionRow, 'productId'>): Write => {
   const beyond = sql`SELECT id FROM metered_sessions INDEXED BY metered_sessions_unopened_by_product WHERE product_id = ${productId} AND ${sql.raw(UNOPENED)}
     ORDER BY created_at DESC LIMIT 10 OFFSET ${OPEN_SESSIONS_MAX}`;
-  return ending(ctx, 'expired', sql`id IN (${beyond})`);
+  return ending(ctx, 'closed', sql`id IN (${beyond})`);
 };
 
 /** The watch has looked for an opening by then, long after its blockhash ended. */
