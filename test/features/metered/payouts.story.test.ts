@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chargeCall, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import { auditPayments, readWhole } from '#features/audit/payments.ts';
 import { samplePayments } from '#features/audit/store.ts';
+import { watchSessions } from '#features/metered/watch/watch-channels.ts';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
 import { memoInstruction } from '../../world/chain.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
@@ -44,6 +46,21 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
       await w.chain.call('local_clearFaults');
       expect(await unitsOf(shop)).toEqual([]);
     }
+    await sweep(shop);
+    expect(await unitsOf(shop)).toEqual(['30']);
+  });
+
+  it('is left to the next look where an invocation may make no more calls, and none is lost', async () => {
+    const shop = await open();
+    await shop.use(30n, 30n);
+    await shop.payOut(30n);
+    await shop.project();
+    await skipTime(w.chain, 60);
+    await withBudget(async () => {
+      while (currentBudget().left > 40) chargeCall();
+      await watchSessions(shardOf(w.env), [shop.session.session_id]);
+    });
+    expect(await unitsOf(shop)).toEqual([]);
     await sweep(shop);
     expect(await unitsOf(shop)).toEqual(['30']);
   });

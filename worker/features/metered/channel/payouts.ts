@@ -2,7 +2,7 @@ import { base58 } from '#core/encoding.ts';
 import { type AccountId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { planPerRequest } from '#features/payments/settled-payment.ts';
-import { findListing } from '#features/products/product.ts';
+import { findListing, type Listing } from '#features/products/product.ts';
 import { customerColumns } from '#features/settlements/co-sign.ts';
 import type { Scope } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
@@ -20,6 +20,8 @@ const PAGE_SIZE = 100;
 const PAGES_MAX = 3;
 /** Transactions that one call asks for. */
 const ASKED_AT_ONCE = 20;
+/** Calls left at which nothing more is booked: a few for each of the sessions that are looked at side by side. */
+const LEFT_CALLS = 60;
 /** Clocks of ours and of the chain differ by less. */
 const SKEW_MS = 10 * MINUTE;
 
@@ -64,7 +66,10 @@ interface Page {
   next: string | null;
 }
 
-/** `lost`: no node knows the transaction any more that the page begins after. `unknown`: a node did not tell all. */
+/**
+ * `lost`: no node knows the transaction any more that the page begins after. `unknown`: a node did not show all, or the invocation may make
+ * no more calls; the next look goes on behind what is booked.
+ */
 async function bookPage(
   ctx: Scope,
   session: OpenedSession,
@@ -79,6 +84,7 @@ async function bookPage(
   const signatures = within.map(({ signature }) => signature);
   const booked = await listBooked(ctx.db, channelId, signatures);
   const recipientAta = await associatedTokenAccount(session.merchantWallet, session.mint);
+  const listing = await findListing(ctx, { productId: session.productId as ProductId });
   let paidOut = 0n;
   for (let from = 0; from < signatures.length; from += ASKED_AT_ONCE) {
     const answer = await ctx.chain.findTransactions(signatures.slice(from, from + ASKED_AT_ONCE));
@@ -88,7 +94,9 @@ async function bookPage(
       if (sighting.kind !== 'found' || sighting.transaction.blockTimeSeconds === null) return 'unknown';
       const { all, paid } = paidOutOf(sighting.transaction, channelId, recipientAta);
       paidOut += all;
-      if (paid > 0n && !booked.has(sighting.transaction.signature)) await book(ctx, session, sighting.transaction, { paid, recipientAta });
+      if (paid === 0n || booked.has(sighting.transaction.signature)) continue;
+      if (ctx.budget.left < LEFT_CALLS) return 'unknown';
+      await book(ctx, session, sighting.transaction, { paid, recipientAta, listing });
     }
   }
   const isOver = items.length === 0 || within.length < items.length;
@@ -105,11 +113,10 @@ async function book(
   ctx: Scope,
   session: OpenedSession,
   { signature: txSignature, slot, blockTimeSeconds }: ChainTransaction,
-  { paid, recipientAta }: { paid: bigint; recipientAta: string },
+  { paid, recipientAta, listing }: { paid: bigint; recipientAta: string; listing: Listing | null },
 ): Promise<void> {
   const { livemode, mint, merchantWallet, bound } = session;
   const productId = session.productId as ProductId;
-  const listing = await findListing(ctx, { productId });
   const payer = bound.payer ?? bound.authorizedSigner;
   const paymentId = newId<PaymentId>(ctx.now);
   const booked = planPerRequest(
