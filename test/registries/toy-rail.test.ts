@@ -65,7 +65,8 @@ describe('a sixth rail of one row, one file and one line in the registry', () =>
   });
 
   it('has a setting of its own, which the merchant can switch', async () => {
-    expect(await listed('/v1/access/rail-settings')).toEqual({ rail_id: TOY, enabled: true });
+    const unset = { rail_id: TOY, enabled: true, payout_wallet: null, updated_at: null };
+    expect(await listed('/v1/access/rail-settings')).toMatchObject(unset);
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     const path = `/v1/access/rail-settings/${TOY}`;
     expect((await w.call('PUT', path, { key: ada.key, body: { enabled: false }, headers })).body.enabled).toBe(false);
