@@ -1167,7 +1167,7 @@ CREATE TABLE `webhook_deliveries` (
 	`replay_of` integer,
 	`created_at` integer NOT NULL,
 	`completed_at` integer,
-	`is_test` integer DEFAULT false NOT NULL,
+	`test_event` text,
 	CONSTRAINT "webhook_deliveries_status" CHECK(status IN ('pending', 'retrying', 'succeeded', 'failed', 'cancelled'))
 );
 --> statement-breakpoint

@@ -53,7 +53,11 @@ const KNOWN: Values = {
     changed_by: 'NULL',
   },
   // What a broken endpoint holds back has no time.
-  webhook_deliveries: { next_attempt_at: 'CASE WHEN n % 2 = 0 THEN :future + n END', endpoint_id: "'webhook_endpoints-id-' || (n / 100)" },
+  webhook_deliveries: {
+    test_event: 'NULL',
+    next_attempt_at: 'CASE WHEN n % 2 = 0 THEN :future + n END',
+    endpoint_id: "'webhook_endpoints-id-' || (n / 100)",
+  },
   // A merchant has one in each mode.
   figure_totals: { merchant_id: "'figure_totals-merchant-' || n" },
   // None of them is to be deleted at the processor.

@@ -42,13 +42,6 @@ export const newEndpoint = async (habit = 'ok'): Promise<Body> =>
   (await w.call('POST', '/v1/webhooks/endpoints', { key: people.ada.key, body: { url: endpointUrl(habit) } })).body;
 const newTicket = async (): Promise<string> =>
   (await w.call('POST', '/v1/support/tickets', { key: people.ada.key, body: { subject: 'A question', body: 'Why?' } })).body.ticket_id;
-/** The delivery to this endpoint of an event that a new ticket is. */
-export async function newDelivery(endpointId: string): Promise<number> {
-  await newTicket();
-  await w.deliver();
-  const found = w.env.DB.prepare('SELECT id FROM webhook_deliveries WHERE endpoint_id = ?').bind(endpointId);
-  return (await found.first<number>('id'))!;
-}
 const endpoints = (url: string) => () => count('webhook_endpoints WHERE url = ?', url);
 
 /** Calls at the processor, of a path. */
@@ -107,9 +100,10 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     return { path: `/v1/webhooks/endpoints/${id}/recover`, body, other: { ...body, until: '2030-01-01T00:00:00Z' }, effects };
   },
   'POST /v1/webhooks/deliveries/{delivery_id}/replay': async () => {
-    const id = await newDelivery((await newEndpoint()).endpoint_id);
-    const effects = () => count('webhook_deliveries WHERE replay_of = ?', id);
-    return { path: `/v1/webhooks/deliveries/${id}/replay`, effects };
+    const { endpoint_id: id } = await newEndpoint();
+    const { body } = await w.call('POST', `/v1/webhooks/endpoints/${id}/test`, { key: people.ada.key, body: {} });
+    const effects = () => count('webhook_deliveries WHERE replay_of = ?', body.delivery_id);
+    return { path: `/v1/webhooks/deliveries/${body.delivery_id}/replay`, effects };
   },
   'POST /v1/products': async () => {
     const name = unique();

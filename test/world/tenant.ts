@@ -81,21 +81,19 @@ async function makeObjects(w: World, merchant: Merchant, name: string, isLive: b
   const app = await make('/v1/access/apps', { name: `${secret} app`, homepage_url: `https://${secret}.example.com` });
   const url = `${testEnv.TEST_RECEIVER_URL}/ok/${secret}`;
   const endpoint = await make('/v1/webhooks/endpoints', { url, description: `hears of ${secret}` });
+  const sent = await make(`/v1/webhooks/endpoints/${endpoint.endpoint_id}/test`, {});
   const granted = await make('/v1/access/entitlements/grant', { product_id, customer, units: 1000, reason: `a gift ${secret}` });
   const consumed = await make('/v1/access/entitlements/consume', { product_id, customer });
   const handoff = await make(`/v1/products/${product_id}/handoffs`, { customer_ref, email: `buyer@${secret}.example.com` });
   const session = await make('/v1/access/payment-sessions', { product_id, customer_ref });
   const ticket = await make('/v1/support/tickets', { subject: `${secret} asks`, body: `Where is ${secret}?` });
-  await w.deliver();
-  const sent = testEnv.DB.prepare('SELECT id FROM webhook_deliveries WHERE endpoint_id = ?').bind(endpoint.endpoint_id);
-  const delivery = await sent.first<{ id: number }>();
   return {
     product_id,
     slug: product.slug,
     external_product_id,
     access_app_id: app.access_app_id,
     endpoint_id: endpoint.endpoint_id,
-    delivery_id: String(delivery!.id),
+    delivery_id: String(sent.delivery_id),
     entitlement_id: granted.entitlement_id,
     consumption_id: consumed.consumption_id,
     customer_ref,

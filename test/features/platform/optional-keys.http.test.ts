@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { builtRoutes, nameOf, operations } from '../../contract/spec-routes.ts';
 import { newKey } from '../../world/agent.ts';
 import { deliveries } from '../../world/consumer.ts';
-import { type Body, newDelivery, newEndpoint, openPeople, people, WRITES, type Write, w } from '../../world/optional-writes.ts';
+import { type Body, newEndpoint, openPeople, people, WRITES, type Write, w } from '../../world/optional-writes.ts';
 import type { Answer, CallOptions } from '../../world/world.ts';
 
 beforeAll(openPeople);
@@ -122,8 +122,8 @@ describe('a replay of a delivery', () => {
   it('is one while it waits, however often it is asked for, and another once it was made', async () => {
     const made = await newEndpoint();
     const mine = { id: made.endpoint_id, secret: made.secret, box: '', key: people.ada.key };
-    const id = await newDelivery(mine.id);
-    const replay = () => w.call('POST', `/v1/webhooks/deliveries/${id}/replay`, { key: people.ada.key });
+    const { body } = await w.call('POST', `/v1/webhooks/endpoints/${mine.id}/test`, { key: people.ada.key, body: {} });
+    const replay = () => w.call('POST', `/v1/webhooks/deliveries/${body.delivery_id}/replay`, { key: people.ada.key });
     const answers = await Promise.all(Array.from({ length: 10 }, replay));
     expect(new Set(answers.map(({ status, body: { delivery_id } }) => `${status} ${delivery_id}`)).size).toBe(1);
     await w.attempt();

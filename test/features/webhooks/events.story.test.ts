@@ -239,7 +239,7 @@ describe('a test event', () => {
     expect((await test(ada, endpoint.endpoint_id, { event_type: 'payment.*' })).status).toBe(422);
   });
 
-  it('neither counts for nor against its endpoint, and is not replayed', async () => {
+  it('neither counts for nor against its endpoint, and neither does its replay, which sends the same event', async () => {
     const endpoint = await create(ada, `${RECEIVER}/ok/${newBox()}`);
     await testEnv.DB.prepare('UPDATE webhook_endpoints SET failure_streak = 20, last_failure_at = ? WHERE id = ?')
       .bind(Date.now(), endpoint.endpoint_id)
@@ -251,6 +251,16 @@ describe('a test event', () => {
     const { items } = (await get(ada, `deliveries?endpoint_id=${endpoint.endpoint_id}`)).body;
     expect(items.map((one: { delivery_id: number; test: true }) => [one.delivery_id, one.test])).toEqual([[body.delivery_id, true]]);
     const replay = await w.call('POST', `/v1/webhooks/deliveries/${body.delivery_id}/replay`, { key: ada.key });
-    expect([replay.status, replay.body.meta.reason]).toEqual([409, 'test']);
+    expect(replay.body).toMatchObject({ event_id: body.event_id, replay_of: body.delivery_id, test: true });
+    await w.attempt();
+    const { items: sent } = (await get(ada, `deliveries?endpoint_id=${endpoint.endpoint_id}`)).body;
+    expect(sent.map(({ status }: { status: string }) => status)).toEqual(['succeeded', 'succeeded']);
+    expect(await endpointOf(ada, endpoint.endpoint_id)).toEqual(before);
+  });
+
+  it('leaves an endpoint enabled that says it is gone', async () => {
+    const endpoint = await create(ada, `${RECEIVER}/gone/${newBox()}`);
+    expect((await test(ada, endpoint.endpoint_id, {})).body.succeeded).toBe(false);
+    expect((await endpointOf(ada, endpoint.endpoint_id)).status).toBe('enabled');
   });
 });

@@ -123,7 +123,7 @@ export const toDeliveryResource = (delivery: Delivery): z.infer<typeof DeliveryB
   ...given('response_ms', delivery.responseMs),
   ...given('response_excerpt', delivery.responseExcerpt),
   ...given('error', delivery.error),
-  ...(delivery.isTest ? { test: true as const } : {}),
+  ...(delivery.testEvent !== null ? { test: true as const } : {}),
   ...given('next_attempt_at', isoOrNull(delivery.nextAttemptAt)),
   ...given('replay_of', delivery.replayOf),
   created_at: iso(delivery.createdAt),

@@ -81,7 +81,7 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Attempt
           completedAt: now,
         };
   await recordAttempt(ctx, delivery, after, ...healthWrites(ctx, claimed, outcome, now));
-  if (delivery.isTest) return outcome;
+  if (delivery.testEvent !== null) return outcome;
   if (isSuccess(outcome) && isBroken(endpoint)) await sendHeld(ctx, endpoint, now);
   const isGone = step.kind === 'failed' && step.isGone;
   if (isGone || !isSuccess(outcome)) await judgeEndpoint(ctx, endpoint, { isGone, now });
@@ -93,7 +93,7 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Attempt
 
 /** What an answer says about its endpoint. A test is no real traffic: it neither counts against an endpoint nor clears one. */
 function healthWrites(ctx: Shard, { delivery, endpoint }: Claimed, outcome: AttemptOutcome, now: number): Write[] {
-  if (delivery.isTest) return [];
+  if (delivery.testEvent !== null) return [];
   const success = isSuccess(outcome);
   const health = noteHealth(ctx, endpoint.id, success, now);
   return [health, success ? releaseHeld(ctx, endpoint, now) : promoteHeld(ctx, endpoint.id, now + PROBE_EVERY_MS)];

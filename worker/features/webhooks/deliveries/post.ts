@@ -29,7 +29,7 @@ export async function postAttempt(ctx: Ctx, { delivery, endpoint, event }: Claim
   // The rules may have changed since it was saved.
   const target = checkTarget(endpoint.url, targetRules(ctx));
   if (!target.ok) return failed(`refused: ${target.reason}`);
-  const body = JSON.stringify(toEventResource(event, { isTest: delivery.isTest }));
+  const body = JSON.stringify(toEventResource(event, { isTest: delivery.testEvent !== null }));
   const { id: eventId, type: eventType } = event;
   const signable = {
     eventId,

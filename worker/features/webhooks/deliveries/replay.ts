@@ -13,8 +13,6 @@ import { findWaitingReplay, insertReplay, newestReplayId } from './replay.store.
  */
 export async function replayDelivery(ctx: Scope, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {
   const original = await getDelivery(ctx, deliveryId);
-  if (original.isTest)
-    throw new ApiError('state_conflict', { detail: 'A test is not replayed. Send another one.', meta: { reason: 'test' } });
   const endpoint = await getEndpoint(ctx, original.endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });

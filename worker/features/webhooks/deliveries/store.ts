@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import type { NewStoredEvent, StoredEvent } from '#platform/db/tables/events.ts';
+import type { NewStoredEvent } from '#platform/db/tables/events.ts';
 import { events } from '#platform/db/tables/events.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
@@ -51,7 +51,7 @@ export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], conditio
     .insert(webhookDeliveries)
     .select(
       sql`SELECT NULL, j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'endpointId', j.value ->> 'eventId', j.value ->> 'eventType',
-          'pending', 0, j.value ->> 'maxAttempts', ${ctx.wallNow}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL, 0
+          'pending', 0, j.value ->> 'maxAttempts', ${ctx.wallNow}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL, NULL
         FROM json_each(${JSON.stringify(deliveries)}) j WHERE ${condition}`,
     )
     .onConflictDoNothing()
@@ -94,7 +94,7 @@ export async function claimDelivery(
   ctx: Shard,
   deliveryId: number,
   leaseUntil: number,
-): Promise<(Omit<Claimed, 'event'> & { event: StoredEvent | null }) | null> {
+): Promise<(Omit<Claimed, 'event'> & { event: NewStoredEvent | null }) | null> {
   const { db, wallNow } = ctx;
   const mine = eq(webhookDeliveries.id, deliveryId);
   const of = (column: typeof webhookDeliveries.endpointId | typeof webhookDeliveries.eventId) =>
@@ -117,15 +117,15 @@ export async function claimDelivery(
       .where(inArray(events.id, of(webhookDeliveries.eventId))),
   ]);
   if (taken.length === 0 || !delivery || !endpoint) return null;
-  return { delivery, endpoint, event: stored ?? (await findArchivedEvent(ctx, delivery)) };
+  return { delivery, endpoint, event: stored ?? delivery.testEvent ?? (await findArchivedEvent(ctx, delivery)) };
 }
 
 export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };
 
 /** Records an attempt, where the caller still holds the lease. A test is not counted, because it is no traffic. */
 export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryChange): Write[] {
-  const { id, attempt, leaseUntil, isTest } = delivery;
-  const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && !isTest;
+  const { id, attempt, leaseUntil, testEvent } = delivery;
+  const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && testEvent === null;
   return [
     ctx.db
       .update(webhookDeliveries)

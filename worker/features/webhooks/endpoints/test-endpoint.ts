@@ -22,7 +22,7 @@ export interface EventExample {
   data: { object: object } & Record<string, object>;
 }
 
-/** Sends the example of a type, signed, to this endpoint alone, at once, and answers how it went. Its event is not stored. */
+/** Sends the example of a type, signed, to this endpoint alone, at once, and answers how it went. Its event is kept with the delivery alone. */
 export async function testEndpoint(ctx: Scope, endpointId: EndpointId, example: EventExample): Promise<TestResult> {
   const endpoint = await getEndpoint(ctx, endpointId);
   const event = eventRow(ctx, eventOf(ctx, endpoint, example));
@@ -44,7 +44,7 @@ export async function testEndpoint(ctx: Scope, endpointId: EndpointId, example: 
     replayOf: null,
     createdAt: ctx.wallNow,
     completedAt: null,
-    isTest: true,
+    testEvent: event,
   });
   // A disabled endpoint may be tested before it is enabled again.
   const outcome = await makeAttempt(ctx, { delivery, event, endpoint: { ...endpoint, status: 'enabled' } });

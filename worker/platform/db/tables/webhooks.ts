@@ -3,6 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import type { AccountId, EndpointId } from '#core/ids.ts';
 import { DELIVERY, type DeliveryStatus, ENDPOINT, type EndpointStatus } from '#rules/states.ts';
 import { flag, instant, json, oneOf } from './columns.ts';
+import type { NewStoredEvent } from './events.ts';
 
 /** The maker of an endpoint: a key, or a signed-in person by the id of the account. */
 export interface Maker {
@@ -97,8 +98,8 @@ export const webhookDeliveries = sqliteTable(
     replayOf: integer('replay_of'),
     createdAt: instant('created_at').notNull(),
     completedAt: instant('completed_at'),
-    /** Its event is stored nowhere, and its outcome is no sign of the endpoint's health. */
-    isTest: flag('is_test').notNull().default(false),
+    /** The event of a test, which is stored nowhere else; its outcome is no sign of the endpoint's health. null: no test. */
+    testEvent: json<NewStoredEvent>('test_event'),
   },
   (table) => [
     oneOf('webhook_deliveries_status', 'status', DELIVERY.states),
