@@ -125,7 +125,7 @@ describe('every route', () => {
     const real = keyRing(w.env.JWT_KEYS as string)[0]!;
     const [key] = keyRing(base64url.encode(new Uint8Array(32).fill(seedFill)));
     const now = Math.floor(Date.now() / 1000);
-    return new SignJWT({ ver: over.ver ?? 1, auth_time: now, amr: 'password' })
+    return new SignJWT({ ver: over.ver ?? 1, auth_time: now, amr: 'pwd' })
       .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: over.kid ?? real.keyId })
       .setSubject(owner.userId)
       .setIssuer(w.env.BASE_URL as string)

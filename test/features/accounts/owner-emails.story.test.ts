@@ -156,7 +156,7 @@ describe('verify_email', () => {
     const squatter = await register('victim@example.com');
     const [letter] = await lettersTo('victim@example.com');
     const token = tokenIn({ body: letter! } as never);
-    const headers = keyed();
+    const headers = { ...from().headers, ...keyed() };
     const [first, again, other] = [await disown(token, headers), await disown(token, headers), await disown(token)];
     expect([first.status, again.body, other.status]).toEqual([200, first.body, 401]);
     const { body: me } = await w.call('GET', '/v1/account/me', { key: squatter.token });

@@ -199,7 +199,7 @@ describe('the address of a page', () => {
       const { status, html, headers } = await getPage(w, path);
       expect(status).toBe(404);
       expect(headers.get('content-type')).toContain('text/html');
-      expect(html).toContain('There is nothing here');
+      expect(html).toContain(path.startsWith('/r') ? 'There is no such receipt' : 'There is nothing here');
     },
   );
 });

@@ -203,7 +203,7 @@ describe('paths and methods', () => {
         'Content-Type,Authorization,PAYMENT-SIGNATURE,Idempotency-Key,X-Svc-Setup-Secret,X-Svc-Identity-Session,Access-Control-Expose-Headers',
       );
       expect(answer.headers.get('Access-Control-Expose-Headers')).toBe(
-        'PAYMENT-REQUIRED,PAYMENT-RESPONSE,WWW-Authenticate,Payment-Receipt,Retry-After,X-Svc-Request-Id',
+        'Date,PAYMENT-REQUIRED,PAYMENT-RESPONSE,WWW-Authenticate,Payment-Receipt,Retry-After,X-Svc-Request-Id',
       );
     }
   });

@@ -57,7 +57,7 @@ describe('what ends at one instant', () => {
     expect(await w.eventTypes(one)).toEqual(['payment.failed']);
     const { body } = await w.call('GET', `/v1/payments/${one}`, { key: merchant.key });
     const event = await w.env.DB.prepare('SELECT data FROM events WHERE payment_id = ?').bind(one).first<string>('data');
-    const { poll_after_ms: _, unmatched: __, ...told } = body;
+    const { now: _, poll_after_ms: _wait, unmatched: _money, ...told } = body;
     expect(JSON.parse(event!)).toMatchObject({ object: told, previous: { status: 'PENDING_SIGNATURE' } });
     expect(ms).toBeLessThan((60_000 * SESSIONS) / 5_000);
     // All of them reach the queue, in messages that one invocation can serve.

@@ -75,7 +75,7 @@ describe('a ticket tells the other side by letter', () => {
     expect(theirs).toHaveLength(4);
     // What a merchant wrote is erased with the merchant: no letter to another account holds it.
     expect(JSON.stringify(theirs)).not.toMatch(/Ada’s question|How does it work|And then/);
-    expect(theirs[0]!.text).toContain(id);
+    expect(theirs.filter(({ text }) => text.includes(id))).toHaveLength(2);
   });
 
   it('to the rest of staff what one of them does on a ticket of their own: resolved is not closed', async () => {

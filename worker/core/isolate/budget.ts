@@ -39,11 +39,12 @@ export const currentBudget = (): Budget => budgets.getStore() ?? new Budget();
 export const chargeCall = (): void => budgets.getStore()?.charge();
 
 const network = globalThis.fetch;
-/** Libraries fetch too. */
-globalThis.fetch = (...request: Parameters<typeof fetch>) => {
+/** Charges the call. It is the global one, because libraries fetch too. */
+export const chargedFetch: typeof fetch = (...request: Parameters<typeof fetch>) => {
   chargeCall();
   return network(...request);
 };
+globalThis.fetch = chargedFetch;
 
 type Verbs = Record<PropertyKey, (...args: unknown[]) => unknown>;
 
