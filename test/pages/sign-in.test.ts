@@ -242,7 +242,7 @@ describe('where a person goes after signing in', () => {
     const { page, offences, close } = await shop.visit('desktop');
     await page.goto(urlOf('/login?next=%2Fr%2Fnothing%3Flocale%3Dde'));
     await enter(page, email);
-    await seeHeading(page, 'Hier ist nichts');
+    await seeHeading(page, 'Diese Quittung gibt es nicht');
     expect(page.url()).toBe(urlOf('/r/nothing?locale=de'));
     for (const next of OFF_SITE) {
       // Every link and every address that the page could go to.

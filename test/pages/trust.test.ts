@@ -121,6 +121,8 @@ describe('every buyer', () => {
     expect(await page.evaluate('document.activeElement.className')).toBe('skip');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.id')).toBe('receipt-email');
+    await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toContain('Pay with Test wallet');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
