@@ -4,6 +4,7 @@ import type { Money, Shop, Story } from './shop.ts';
 import { type Bill, preview, sign, tokenAccountOf } from './wallet.ts';
 
 export interface Payment {
+  now: string;
   payment_id: string;
   status: string;
   version: number;

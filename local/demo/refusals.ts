@@ -22,7 +22,7 @@ export async function tryToCheat(story: Story, shop: Shop, sale: Sale): Promise<
 
   narrator.step('Nothing of this touched what was sold');
   const after = await readPayment(story, sale.session);
-  check(JSON.stringify(after) === JSON.stringify(paid), `Grace's payment changed: ${JSON.stringify(after)}`);
+  check(JSON.stringify({ ...after, now: paid.now }) === JSON.stringify(paid), `Grace's payment changed: ${JSON.stringify(after)}`);
   const { total } = await story.api.must<{ total: number }>('GET', '/v1/memberships', { credential: shop.key });
   check(total === 1, `There are ${total} memberships`);
   narrator.proven(`Grace's payment is ${after.status}, still version ${after.version}; there is one membership, hers.`);

@@ -18,7 +18,7 @@ describe('the dashboard', () => {
     await page.getByLabel('Live key').check();
     await press(page, 'Make a key');
     await seeHeading(page, 'Your new key: My server');
-    expect(await page.evaluate('document.activeElement.id')).toBe('made-key');
+    await page.locator('#made-key:focus').waitFor();
     const rawKey = (await page.locator('#raw-key').textContent())!;
     expect(rawKey).toMatch(/^svc_live_/);
     expect(await violationsOf(page)).toEqual([]);

@@ -131,7 +131,7 @@ describe('an address', () => {
     await page.getByRole('button', { name: 'Confirm the address' }).focus();
     await page.keyboard.press('Enter');
     await seeHeading(page, 'Your address is confirmed');
-    expect(await page.evaluate('document.activeElement.id')).toBe('panel-title');
+    await page.locator('#panel-title:focus').waitFor();
     expect(await isVerified()).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
     expect(await tracesOf(page)).not.toContain(token);

@@ -47,7 +47,7 @@ describe.each<Size>(['phone', 'desktop'])('a payment on a %s', (size) => {
 
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Approve the payment in Test wallet' }).waitFor();
-    expect(await page.evaluate('document.activeElement.id')).toBe('panel-title');
+    await page.locator('#panel-title:focus').waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await shoot('2-waiting');
 

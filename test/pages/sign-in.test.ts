@@ -73,7 +73,7 @@ describe('signing in by password', () => {
     expect(await page.getByRole('button', { name: 'Sign in', exact: true }).isDisabled()).toBe(true);
     release();
     await page.locator('button[type=submit]:enabled').waitFor();
-    expect(await page.evaluate('document.activeElement.id')).toBe('password');
+    await page.locator('#password:focus').waitFor();
     await page.keyboard.press('Enter');
     await seeHeading(page, 'Account');
     await close();
@@ -86,7 +86,7 @@ describe('signing in by password', () => {
       await page.goto(urlOf('/login'));
       await press(page, 'Create an account with e-mail');
       await seeHeading(page, 'Create an account');
-      expect(await page.evaluate('document.activeElement.id')).toBe('panel-title');
+      await page.locator('#panel-title:focus').waitFor();
       await page.getByLabel('Your name or that of your business').fill(BUSINESS);
       await page.getByLabel('E-mail').fill(email);
       await page.getByLabel('New password').fill('short');

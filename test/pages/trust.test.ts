@@ -126,7 +126,7 @@ describe('every buyer', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toContain('Pay with Test wallet');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
-    expect(await page.evaluate('document.activeElement.id')).toBe('panel-title');
+    await page.locator('#panel-title:focus').waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Open the receipt');
     await close();
