@@ -42,7 +42,7 @@ function planCheck({ now }: Ctx, { account }: Setup): Check {
   }
   const { activeProductsMax, activeKeysMax } = PLANS[name];
   const limits = `${Number.isFinite(activeProductsMax) ? activeProductsMax : 'any number of'} active products and ${activeKeysMax} keys`;
-  return pass('plan_active', `The plan ${name} is active: ${limits}. Every plan sells.`);
+  return pass('plan_active', `The plan ${name} is active. It allows ${limits}; every plan sells.`);
 }
 
 function liveKeyCheck({ keys }: Setup): Check {
