@@ -27,7 +27,7 @@ const newSecret = () => base64url.encode(crypto.getRandomValues(new Uint8Array(3
 export const under = (w: World, env: Env): World => Object.assign(Object.create(w), { env });
 
 /**
- * Turns a secret as the README says: behind, in front, alone. At each step the release before and the new one answer side by side, and each
+ * Turns a secret as the README says: behind, in front, alone. At each step the deployment before and the new one answer side by side, and each
  * of many concurrent calls meets either of them; what was made before the step is used among what is made and used in it.
  */
 export async function turn<T>(base: Env, { secret, make, use, begin, settle, isKept, isSingleUse, times = 8 }: Drill<T>): Promise<void> {

@@ -45,8 +45,6 @@ export interface CallOptions {
   headers?: Record<string, string>;
   /** Another environment for this call: a wrapped database, a faulty queue. */
   env?: Env;
-  /** What is answered was kept by an earlier release, whose document had fewer fields. */
-  isOfEarlierRelease?: boolean;
   /** Fails where it reads more rows than this, what a list counts aside. */
   rowsMax?: number;
 }
@@ -164,7 +162,7 @@ export class World {
     const { rowsMax } = options;
     const { response, text } = await invoked(`${method} ${path}`, answer, { countsReads: rowsMax !== undefined, rowsMax });
     const parsed = text === '' ? null : /json/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text;
-    if (!options.isOfEarlierRelease) expectPublishedResponse(method, new URL(request.url).pathname, response.status, parsed);
+    expectPublishedResponse(method, new URL(request.url).pathname, response.status, parsed);
     return { status: response.status, body: parsed, headers: response.headers };
   }
 

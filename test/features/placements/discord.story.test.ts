@@ -113,7 +113,7 @@ describe('a role in a guild at Discord', () => {
     expect((await change()).status).toBe(409);
     await w.fault('discord', { call: 'GET /channels', kind: 'broken' });
     expect((await change()).status).toBe(503);
-    // What an earlier release sold is asked about again before anyone is invited by it.
+    // The channel of a product that is stored is asked about again before anyone is invited by it.
     await w.env.DB.prepare("UPDATE products SET delivery = json_set(delivery, '$.channel_id', ?) WHERE id = ?")
       .bind(channel, club.product_id)
       .run();

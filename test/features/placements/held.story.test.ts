@@ -50,10 +50,6 @@ describe('who keeps a person in a chat whose paid time is over', () => {
       .bind(...rows)
       .first<number>('n');
     expect(keys).toBe(0);
-    // Rows that an earlier release made carry the key.
-    await testEnv.DB.prepare("UPDATE placements SET standing_key = 'telegram:-8001:801' WHERE membership_id IN (?, ?)")
-      .bind(...rows)
-      .run();
     await w.lapse(membershipId);
     await w.settleDown();
     expect(await membersOf(CHAT)).not.toContain('801');

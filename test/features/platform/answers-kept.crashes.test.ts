@@ -110,24 +110,6 @@ describe('a write that changed nothing because all was so already', () => {
   });
 });
 
-describe('a lease of the release before, which kept these answers outside the batch', () => {
-  it('whose holder died does not stand in the way of the same request, and tells another one', async () => {
-    const { id, ask } = await product();
-    const key = newKey();
-    const rename = (name: string) => ask('PATCH', '', { name })(under(key));
-    await rename('One');
-    const leave = (until: number) =>
-      w.env.DB.prepare('UPDATE claims SET status = NULL, body = NULL, lease_until = ? WHERE key = ?').bind(until, key).run();
-    await leave(Date.now() + 30_000);
-    expect((await rename('One')).body.code).toBe('idempotency_in_progress');
-    await leave(Date.now() - 1);
-    expect((await rename('Two')).body.code).toBe('idempotency_conflict');
-    expect((await rename('One')).status).toBe(200);
-    expect(isReplay(await rename('One'))).toBe(true);
-    expect(await read('name', 'products', id)).toBe('One');
-  });
-});
-
 describe('an Idempotency-Key on what ends every session', () => {
   const security = (key: string, token: string, body: unknown) =>
     w.call('PATCH', '/v1/account/me/security', { key: token, body, ...under(key) });
