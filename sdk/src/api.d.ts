@@ -4725,6 +4725,63 @@ export interface components {
         support_url?: string;
       };
     };
+    CreatedProduct: components['schemas']['Product'] & {
+      /** @description What the product lacks to be sold, and what was chosen for it. Empty where nothing is to be said. */
+      warnings: components['schemas']['ProductWarning'][];
+    };
+    /** @description Where buyers get access, of a `product_type` of that platform: a chat or guild that the account has claimed. */
+    DeliveryPlace:
+      | {
+          /**
+           * @description Who it is done with.
+           * @enum {string}
+           */
+          provider: 'telegram';
+          /** @description The number of the chat at Telegram, as text. */
+          chat_id: string;
+        }
+      | {
+          /**
+           * @description Who it is done with.
+           * @enum {string}
+           */
+          provider: 'discord';
+          /** @description The number of the guild at Discord, as text. */
+          guild_id: string;
+          /** @description The number of the role that members get. */
+          role_id: string;
+          /** @description Where a buyer who is not in the guild is invited to. */
+          channel_id?: string;
+        };
+    ProductWarning: {
+      /**
+       * @description What it is, for a program: branch on this.
+       * @enum {string}
+       */
+      code: 'payout_wallet_missing' | 'plan_unpublished' | 'one_use_by_default';
+      /** @description What it says. */
+      message: string;
+      /** @description The call that mends it. */
+      fix: components['schemas']['Fix'];
+    };
+    /** @description What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it. */
+    Fix: {
+      /** @description What happened, for a person. Never branch on it. */
+      detail: string;
+      /**
+       * @description The HTTP method.
+       * @enum {string}
+       */
+      method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
+      /** @description The path to call. */
+      path?: string;
+      /** @description The body to send. */
+      body?: {
+        [key: string]: unknown;
+      };
+      /** @description Unsigned, base64: sign it with the payout wallet and send it. */
+      transaction?: string;
+    };
     Product: {
       /**
        * Format: uuid
@@ -4815,30 +4872,6 @@ export interface components {
        */
       updated_at: string;
     };
-    /** @description Where buyers get access, of a `product_type` of that platform: a chat or guild that the account has claimed. */
-    DeliveryPlace:
-      | {
-          /**
-           * @description Who it is done with.
-           * @enum {string}
-           */
-          provider: 'telegram';
-          /** @description The number of the chat at Telegram, as text. */
-          chat_id: string;
-        }
-      | {
-          /**
-           * @description Who it is done with.
-           * @enum {string}
-           */
-          provider: 'discord';
-          /** @description The number of the guild at Discord, as text. */
-          guild_id: string;
-          /** @description The number of the role that members get. */
-          role_id: string;
-          /** @description Where a buyer who is not in the guild is invited to. */
-          channel_id?: string;
-        };
     CreateProductRequest: {
       /** @description What is sold, as buyers see it. */
       name: string;
@@ -6125,24 +6158,6 @@ export interface components {
       fix: components['schemas']['Fix'] | null;
       /** @description Page that says what the check means. */
       docs_url: string;
-    };
-    /** @description What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it. */
-    Fix: {
-      /** @description What happened, for a person. Never branch on it. */
-      detail: string;
-      /**
-       * @description The HTTP method.
-       * @enum {string}
-       */
-      method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
-      /** @description The path to call. */
-      path?: string;
-      /** @description The body to send. */
-      body?: {
-        [key: string]: unknown;
-      };
-      /** @description Unsigned, base64: sign it with the payout wallet and send it. */
-      transaction?: string;
     };
     /** @description What the operator has not set up, by `google`, `github`, `processor` and `mail`: the variables and bindings that each lacks, by name; by `keys` those that lack a key which open payments, channels or subscriptions name. What is whole is not in it. None of it stops a sale. */
     Unconfigured: {
@@ -8488,7 +8503,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['Product'];
+          'application/json': components['schemas']['CreatedProduct'];
         };
       };
     };
@@ -10437,7 +10452,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['Product'];
+          'application/json': components['schemas']['CreatedProduct'];
         };
       };
     };

@@ -35,7 +35,7 @@ export function createClient(options: ClientOptions) {
 
   return {
     products: {
-      create: (body: T.CreateProduct, o?: CallOptions) => once<T.Product>('POST', '/v1/products', body, o),
+      create: (body: T.CreateProduct, o?: CallOptions) => once<T.CreatedProduct>('POST', '/v1/products', body, o),
       get: (productId: string, o?: CallOptions) => read<T.Product>(product(productId), undefined, o),
       list: (query?: T.ProductQuery, o?: CallOptions) => read<T.ProductPage>('/v1/products', query, o),
       update: (productId: string, body: T.UpdateProduct, o?: CallOptions) => once<T.Product>('PATCH', product(productId), body, o),

@@ -5,6 +5,7 @@ type QueryOf<O extends keyof operations> = Omit<NonNullable<operations[O]['param
 
 export type Money = Schemas['Money'];
 export type Product = Schemas['Product'];
+export type CreatedProduct = Schemas['CreatedProduct'];
 export type ProductPage = Schemas['ProductPage'];
 export type CreateProduct = Schemas['CreateProductRequest'];
 export type UpdateProduct = Schemas['UpdateProductRequest'];

@@ -191,7 +191,8 @@ export class World {
     // Another wallet than the first takes a person who just signed in.
     const isSandbox = merchant.key === merchant.sandboxKey;
     const key = product.payout_wallet === undefined || isSandbox ? merchant.key : merchant.token;
-    return this.#made(await this.call('POST', '/v1/products', { key, body: product }));
+    const { warnings: _warnings, ...made } = this.#made(await this.call('POST', '/v1/products', { key, body: product }));
+    return made;
   }
 
   async connect(product: { slug: string }, input: Record<string, unknown> = {}): Promise<Body & Bill> {

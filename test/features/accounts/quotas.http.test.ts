@@ -36,7 +36,10 @@ describe('the quotas of a plan', () => {
     products: {
       table: 'products',
       make: (who, sandbox) =>
-        w.call('POST', '/v1/products', { key: keyOf(who, sandbox), body: { name: 'One more', price: { asset: 'USDC', amount: '1' } } }),
+        w.call('POST', '/v1/products', {
+          key: keyOf(who, sandbox),
+          body: { name: 'One more', price: { asset: 'USDC', amount: '1' }, payout_wallet: who.wallet.address },
+        }),
       idOf: ({ product_id }) => product_id,
       own: { id: RANDOM_ID, slug: 'lower(hex(randomblob(12)))' },
     },

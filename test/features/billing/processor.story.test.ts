@@ -179,7 +179,7 @@ describe('a plan paid by card', () => {
     for (let i = 0; i < 4; i++) await w.product(merchant);
     for (const event of await stripe.act('cancel', { subscription })) await stripe.deliver(event);
     expect(await billing(w, merchant)).toMatchObject({ plan: 'free', usage: { products: 4 }, limits: { products: 3 } });
-    const body = { name: 'One more', price: { asset: 'USDC', amount: '1' } };
+    const body = { name: 'One more', price: { asset: 'USDC', amount: '1' }, payout_wallet: merchant.wallet.address };
     expect((await w.call('POST', '/v1/products', { key: merchant.key, body })).body.code).toBe('plan_limit_reached');
   });
 

@@ -1,11 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { commitKept, once } from '#platform/db/once.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, jsonBody, ModeQuery, router } from '#platform/http/openapi.ts';
 import { AppBody, CreateAppRequest, planApp, toAppResource } from './apps.ts';
 import { explainRefusal, planProduct } from './product.ts';
-import { CreateProductRequest, ProductBody, toProductResource } from './resource.ts';
+import { CreateProductRequest } from './resource.ts';
+import { CreatedProductBody, toCreatedProduct } from './selling/warnings.ts';
 
 const tags = ['Set-up'];
 
@@ -32,7 +34,7 @@ const createProduct = createRoute({
   ...idempotentRoute(),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(CreateProductRequest) },
   responses: {
-    ...created(ProductBody),
+    ...created(CreatedProductBody),
     ...merchantBodyErrors(
       ...idempotencyErrors,
       'idempotency_race',
@@ -57,14 +59,14 @@ export const accessProductRoutes = router()
   .openapi(createProduct, async (c) => {
     const { actor, scope: ctx } = c.var;
     const input = c.req.valid('json');
-    const answer = await once<Parameters<typeof toProductResource>[1]>(
+    const answer = await once<Product>(
       ctx,
       await idempotentRequest(c),
       async (keep) => {
         const planned = await planProduct(ctx, actor, input);
         return commitKept(ctx, planned, keep, (product) => explainRefusal(ctx, actor, product));
       },
-      (product) => ({ status: 201, body: toProductResource(ctx, product) }),
+      async (product) => ({ status: 201, body: await toCreatedProduct(ctx, product, input) }),
     );
     return sendStored(c, answer);
   });

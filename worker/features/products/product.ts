@@ -27,10 +27,12 @@ export {
   getListing,
   getProduct,
   getSale,
+  isPayable,
   type Listing,
   productExists,
   type Sale,
   saleOn,
+  vetoOverProductQuota,
 } from './store.ts';
 
 import type { Product } from '#platform/db/tables/products.ts';
@@ -75,13 +77,19 @@ export const planProductPayout = (
 
 /** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique, 403 sign_in_required; null where none is so any more. */
 export async function explainRefusal(ctx: Scope, actor: Actor, product: Product): Promise<ApiError | null> {
-  const limit = PLANS[actor.plan].activeProductsMax;
-  const used = await getActiveProductCount(ctx);
-  if (used >= limit) return planFull('products', { limit, used, plan: actor.plan });
   const detail = 'This slug or external_product_id is taken.';
   if (await isTaken(ctx.db, product)) return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
+  const full = await explainQuota(ctx, actor);
+  if (full) return full;
   if (product.payoutWallet !== null) await planProductPayout(ctx, actor, product, product.payoutWallet, null);
   return null;
+}
+
+/** 429 plan_limit_reached if the plan has no room for one more product that can be paid, else null. */
+export async function explainQuota(ctx: Scope, actor: Actor): Promise<ApiError | null> {
+  const limit = PLANS[actor.plan].activeProductsMax;
+  const used = await getActiveProductCount(ctx);
+  return used >= limit ? planFull('products', { limit, used, plan: actor.plan }) : null;
 }
 
 /** A new product, stored. As `planProduct`, and 409 state_conflict (slug or external id taken), 429 plan_limit_reached. */

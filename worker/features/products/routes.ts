@@ -13,6 +13,7 @@ import { PRODUCT } from '#rules/states.ts';
 import { createProduct, findActiveListing } from './product.ts';
 import { CreateProductRequest, ProductBody, slugParam, toProductResource, UpdateProductRequest } from './resource.ts';
 import { ListingBody, toListingResource } from './selling/offer.ts';
+import { CreatedProductBody, toCreatedProduct } from './selling/warnings.ts';
 import { getActiveListing, getProduct, listProducts } from './store.ts';
 import { archiveProduct, changeProduct, unarchiveProduct } from './update-product.ts';
 
@@ -29,7 +30,7 @@ const create = createRoute({
   ...writeRoute,
   request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(CreateProductRequest) },
   responses: {
-    ...created(ProductBody),
+    ...created(CreatedProductBody),
     ...merchantWriteErrors(
       'invalid_product_type',
       'not_found',
@@ -78,7 +79,14 @@ const change = createRoute({
   },
   responses: {
     ...ok(ProductBody),
-    ...merchantWriteErrors('invalid_product_type', 'not_found', 'state_conflict', 'setup_not_ready', 'invalid_wallet_address'),
+    ...merchantWriteErrors(
+      'invalid_product_type',
+      'not_found',
+      'state_conflict',
+      'setup_not_ready',
+      'invalid_wallet_address',
+      'plan_limit_reached',
+    ),
   },
 });
 const archive = createRoute({
@@ -126,8 +134,9 @@ export const productRoutes = router()
   })
   .openapi(create, async (c) => {
     const { actor, scope: ctx } = c.var;
-    const run = (keep: Keep<Product>) => createProduct(ctx, actor, c.req.valid('json'), keep);
-    return sendStored(c, await answerOnce(c, run, (product) => ({ status: 201, body: toProductResource(ctx, product) })));
+    const input = c.req.valid('json');
+    const run = (keep: Keep<Product>) => createProduct(ctx, actor, input, keep);
+    return sendStored(c, await answerOnce(c, run, async (product) => ({ status: 201, body: await toCreatedProduct(ctx, product, input) })));
   })
   .openapi(change, async (c) => {
     const { actor, scope: ctx } = c.var;

@@ -1,7 +1,7 @@
 import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AppId, ProductId } from '#core/ids.ts';
-import type { Db, Scope, Shard } from '#platform/context.ts';
+import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
@@ -152,8 +152,28 @@ export const findListing = (scope: Scope, named: { productId: ProductId } | { ex
 export const getSale = async (scope: Scope, productId: ProductId, railId: RailId): Promise<Sale> =>
   saleOn((await findListing(scope, { productId })) ?? raise('not_found'), railId);
 
-export const getActiveProductCount = (scope: Scope): Promise<number> =>
-  scope.db.$count(products, and(rowsOf(products, scope), eq(products.status, 'active'), isNull(products.sandboxSessionId)));
+/** True where a rail or the account has a wallet. The sandbox has one of its own. */
+const defaultWallet = (merchantId: SQL, livemode: SQL) => sql`(${livemode} = 0
+  OR EXISTS (SELECT 1 FROM accounts a WHERE a.id = ${merchantId} AND a.wallet_address IS NOT NULL)
+  OR EXISTS (SELECT 1 FROM rail_settings s
+    WHERE s.merchant_id = ${merchantId} AND s.livemode = ${livemode} AND s.payout_wallet IS NOT NULL))`;
+
+/** An active product that a buyer can pay. Any other is a draft, which no plan counts. */
+const payable = (isPaidByDefault: SQL) => sql`(status = 'active' AND sandbox_session_id IS NULL
+  AND (payout_wallet IS NOT NULL OR ${isPaidByDefault})
+  AND (renewal_mode <> 'AUTOMATIC' OR EXISTS (SELECT 1 FROM subscription_plans p WHERE p.product_id = products.id)))`;
+const PAYABLE = payable(defaultWallet(sql`products.merchant_id`, sql`products.livemode`));
+
+/** Products that count in the plan: as they are, or as they would be if each had a wallet. */
+export const getActiveProductCount = (scope: Scope, wallets: 'as_set' | 'all_set' = 'as_set'): Promise<number> =>
+  scope.db.$count(products, and(rowsOf(products, scope), wallets === 'as_set' ? PAYABLE : payable(sql`1`)));
+
+export const isPayable = async (scope: Scope, productId: ProductId): Promise<boolean> =>
+  (await findWhere(scope, and(eq(products.id, productId), PAYABLE)!)) !== undefined;
+
+/** True if a product without a wallet of its own is paid all the same. */
+export const hasDefaultWallet = async ({ db, merchantId, livemode }: Scope): Promise<boolean> =>
+  (await db.$count(accounts, and(eq(accounts.id, merchantId), defaultWallet(sql`${merchantId}`, sql`${livemode ? 1 : 0}`)))) > 0;
 
 /** What a merchant calls these products, by their ids; those of another are left out. */
 export async function listProductNames(scope: Scope, productIds: ProductId[]): Promise<Map<string, string>> {
@@ -164,29 +184,25 @@ export async function listProductNames(scope: Scope, productIds: ProductId[]): P
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Refuses the batch once the plan's active products are used up. */
-const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax: number): Write[] =>
-  Number.isFinite(activeMax)
-    ? [
-        vetoIf(
-          ctx,
-          sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'active'
-            AND sandbox_session_id IS NULL) >= ${activeMax}`,
-        ),
-      ]
-    : [];
+/** Refuses the batch that left more payable products than `max`: all that it made so, or this one. */
+export function vetoOverProductQuota(ctx: Shard, { merchantId, livemode }: Tenant, max: number, productId: ProductId | null): Write[] {
+  if (!Number.isFinite(max)) return [];
+  const used = sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND ${PAYABLE})`;
+  const counts = productId === null ? sql`1` : sql`EXISTS (SELECT 1 FROM products WHERE id = ${productId} AND ${PAYABLE})`;
+  return [vetoIf(ctx, sql`${used} > ${max} AND ${counts}`)];
+}
 
 export const updateProduct = (ctx: Shard, before: Product, after: Product): Write[] => casUpdate(ctx, products, before, after);
 
-/** Same as `updateProduct`, but for a product that becomes active again, within the plan. */
-export const reviveProduct = (ctx: Shard, before: Product, after: Product, activeMax: number): Write[] => [
-  ...vetoOverQuota(ctx, before, activeMax),
+/** Same as `updateProduct`, but for a product that may become payable, within the plan. */
+export const openProduct = (ctx: Shard, before: Product, after: Product, activeMax: number): Write[] => [
   ...updateProduct(ctx, before, after),
+  ...vetoOverProductQuota(ctx, before, activeMax, before.id),
 ];
 
 export const insertProduct = (ctx: Shard, product: Product, activeMax: number): Write[] => [
-  ...vetoOverQuota(ctx, product, activeMax),
   ctx.db.insert(products).values(product),
+  ...vetoOverProductQuota(ctx, product, activeMax, product.id),
 ];
 
 export const insertApp = (db: Db, app: AccessApp): Write => db.insert(accessApps).values(app);

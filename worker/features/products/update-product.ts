@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import { canonicalJson } from '#core/encoding.ts';
-import { ApiError, planFull, raise } from '#core/errors.ts';
+import { ApiError, raise } from '#core/errors.ts';
 import type { ProductId } from '#core/ids.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
@@ -13,22 +13,13 @@ import { PLANS } from '#rules/plans.ts';
 import { SELLING_RAILS, suits } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
 import { deliveryTerms, requireDeliverable } from './delivery.ts';
-import { planProductPayout, requireApp, requireAssets, requireRails, requireType } from './product.ts';
+import { explainQuota, planProductPayout, requireApp, requireAssets, requireRails, requireType } from './product.ts';
 import type { UpdateProductRequest } from './resource.ts';
 import { isAllowed, payoutOf, prospectOf } from './selling/obstacles.ts';
-import {
-  findByExternalId,
-  findListing,
-  getActiveProductCount,
-  getProduct,
-  type Listing,
-  reviveProduct,
-  saleOn,
-  updateProduct,
-} from './store.ts';
+import { findByExternalId, findListing, getProduct, isPayable, type Listing, openProduct, saleOn, updateProduct } from './store.ts';
 import { narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
 
-/** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
+/** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422, 429 as for a new product. */
 export async function changeProduct(
   ctx: Scope,
   actor: Actor,
@@ -39,6 +30,7 @@ export async function changeProduct(
   if (input.product_type !== undefined) requireType(input.product_type);
   if (input.price) requirePrice(input.price);
   if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
+  const limit = PLANS[actor.plan].activeProductsMax;
   try {
     return await transact(ctx, { reload: () => findListing(ctx, { productId }) }, async (found) => {
       const listing = found ?? raise('not_found');
@@ -60,7 +52,9 @@ export async function changeProduct(
       // A rail that this service gave up stands in the way of nothing but a change of rails.
       if (ON_RAILS.some((name) => !isSame(after[name], product[name]))) requireRails(ctx, after);
       if (!isSame(after.delivery, product.delivery)) await requireDeliverable(ctx, after);
-      const writes = [...updateProduct(ctx, product, after), ...(payout?.writes ?? [])];
+      const mayOpen = (after.payoutWallet !== null && product.payoutWallet === null) || after.renewalMode !== product.renewalMode;
+      const opens = mayOpen && !(await isPayable(ctx, product.id));
+      const writes = [...(opens ? openProduct(ctx, product, after, limit) : updateProduct(ctx, product, after)), ...(payout?.writes ?? [])];
       return withAnswer({ events: payout?.events ?? [], writes, result: after }, keep(after));
     });
   } catch (error) {
@@ -69,7 +63,7 @@ export async function changeProduct(
     const owner = externalId && isContended(error) ? await findByExternalId(ctx, externalId) : null;
     if (owner && owner.id !== productId)
       throw new ApiError('state_conflict', { detail: 'This external_product_id is taken.', meta: { reason: 'not_unique' } });
-    throw error;
+    throw (isContended(error) && (await explainQuota(ctx, actor))) || error;
   }
 }
 
@@ -149,12 +143,10 @@ export async function unarchiveProduct(ctx: Scope, actor: Actor, productId: Prod
     return await transact(ctx, { reload: () => getProduct(ctx, productId) }, (product) => {
       if (product.status === 'active') return unchangedKept(product, keep);
       const after = movedTo(ctx, product, 'unarchive');
-      return withAnswer({ events: [], writes: reviveProduct(ctx, product, after, limit), result: after }, keep(after));
+      return withAnswer({ events: [], writes: openProduct(ctx, product, after, limit), result: after }, keep(after));
     });
   } catch (error) {
-    if (!isContended(error)) throw error;
-    const used = await getActiveProductCount(ctx);
-    throw used >= limit ? planFull('products', { limit, used, plan: actor.plan }) : error;
+    throw (isContended(error) && (await explainQuota(ctx, actor))) || error;
   }
 }
 

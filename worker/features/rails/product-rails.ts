@@ -2,26 +2,13 @@ import { z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
 import { findListing, type Listing, saleOn } from '#features/products/product.ts';
 import type { NamedProduct } from '#features/products/product-ref.ts';
-import { fixOf } from '#features/products/selling/fixes.ts';
+import { FixBody, fixOf } from '#features/products/selling/fixes.ts';
 import { obstaclesOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import type { Scope } from '#platform/context.ts';
 import { given } from '#platform/http/openapi.ts';
 import { AVAILABLE, SILENCE } from './rail.ts';
 import { getRail } from './registry.ts';
 import { listRails, RailBody } from './settings.ts';
-
-export const FixBody = z
-  .object({
-    detail: z.string(),
-    method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional(),
-    path: z.string().optional(),
-    body: z.record(z.string(), z.unknown()).optional(),
-    transaction: z.string().optional().openapi({ description: 'Unsigned, base64: sign it with the payout wallet and send it.' }),
-  })
-  .openapi('Fix', {
-    description:
-      'What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it.',
-  });
 
 export const ProductRailBody = RailBody.extend({
   reason: z.string().optional().openapi({

@@ -48,7 +48,7 @@ const update = createRoute({
   },
   responses: {
     ...ok(RailSettingBody),
-    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', 'invalid_wallet_address', 'not_found'),
+    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', 'invalid_wallet_address', 'not_found', 'plan_limit_reached'),
   },
 });
 

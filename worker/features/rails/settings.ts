@@ -1,13 +1,16 @@
 import { z } from '@hono/zod-openapi';
+import { planFull } from '#core/errors.ts';
 import { ASSETS, DECIMALS } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
 import { planPayout } from '#features/accounts/payout.ts';
+import { getActiveProductCount, vetoOverProductQuota } from '#features/products/product.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { tokenAccountExists } from '#platform/chain/token-accounts.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
-import type { Change } from '#platform/db/commit.ts';
+import type { Change, Write } from '#platform/db/commit.ts';
 import type { Setting } from '#platform/db/tables/rails.ts';
 import { orNull, Timestamp } from '#platform/http/openapi.ts';
+import { PLANS } from '#rules/plans.ts';
 import { isConfigured, RAIL_IDS, RAIL_KINDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { isNative, mintOf } from '#solana/assets.ts';
@@ -123,7 +126,7 @@ export async function listRailSettings(ctx: Scope): Promise<z.infer<typeof RailS
 
 /**
  * Sets a rail. A wallet it names is held against the payout rule (403 sign_in_required), and payout.changed says so. 422
- * invalid_wallet_address for an address no key can sign for.
+ * invalid_wallet_address for an address no key can sign for, 429 plan_limit_reached if more drafts become payable than the plan allows.
  */
 export async function planRailSetting(
   ctx: Scope,
@@ -148,12 +151,23 @@ export async function planRailSetting(
   const { payoutWallet: previous = null } = before ?? {};
   const subject = { type: 'rail', id: `${merchantId}:${livemode ? 'live' : 'sandbox'}:${railId}`, version: after.version } as const;
   const isMoved = after.payoutWallet !== previous;
+  const opens = isMoved && livemode && previous === null && accountWallet === null;
+  const quota = opens ? await planQuota(ctx, actor) : [];
   const payout = isMoved
     ? await planPayout(ctx, actor, { subject, wallet: after.payoutWallet, previous, paidFor: RAILS[railId].name, railId })
     : null;
   return {
     events: payout?.events ?? [],
-    writes: [...(before ? updateSetting(ctx, before, after) : [insertSetting(ctx.db, after)]), ...(payout?.writes ?? [])],
+    writes: [...(before ? updateSetting(ctx, before, after) : [insertSetting(ctx.db, after)]), ...(payout?.writes ?? []), ...quota],
     result: shown,
   };
+}
+
+/** The first wallet makes every draft payable. Throws 429 plan_limit_reached if the plan has no room for them. */
+async function planQuota(ctx: Scope, actor: Actor): Promise<Write[]> {
+  const limit = PLANS[actor.plan].activeProductsMax;
+  const [before, used] = await Promise.all([getActiveProductCount(ctx), getActiveProductCount(ctx, 'all_set')]);
+  const max = Math.max(limit, before);
+  if (used > max) throw planFull('products', { limit, used, plan: actor.plan });
+  return vetoOverProductQuota(ctx, ctx, max, null);
 }

@@ -1,3 +1,4 @@
+import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { ASSETS, formatAmount } from '#core/money.ts';
 import type { RenewalMode } from '#rules/payment-terms.ts';
@@ -15,6 +16,19 @@ export interface Fix {
   /** Unsigned, base64. */
   transaction?: string;
 }
+
+export const FixBody = z
+  .object({
+    detail: z.string(),
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional(),
+    path: z.string().optional(),
+    body: z.record(z.string(), z.unknown()).optional(),
+    transaction: z.string().optional().openapi({ description: 'Unsigned, base64: sign it with the payout wallet and send it.' }),
+  })
+  .openapi('Fix', {
+    description:
+      'What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it.',
+  });
 
 /** What of a sale says how to mend it. */
 type Mendable = Omit<Prospect, 'livemode'>;

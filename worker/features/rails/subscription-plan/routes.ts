@@ -1,13 +1,16 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { ProductId } from '#core/ids.ts';
-import { getSale } from '#features/products/product.ts';
+import { explainQuota, getSale, isPayable, vetoOverProductQuota } from '#features/products/product.ts';
 import { prospectOf } from '#features/products/selling/obstacles.ts';
-import type { Scope } from '#platform/context.ts';
-import { commitKept, once } from '#platform/db/once.ts';
+import type { Actor, Scope } from '#platform/context.ts';
+import type { Change, Write } from '#platform/db/commit.ts';
+import { commitKept, type Keep, once } from '#platform/db/once.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
 import { idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
+import { PLANS } from '#rules/plans.ts';
 import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
 import { confirmPlan, type PlanView, type PreparedPlan, preparePlan, viewPlan } from './plan.ts';
 import { SubscriptionPlanBody, toPlanResource } from './resource.ts';
@@ -42,7 +45,7 @@ const prepare = createRoute({
   request: { ...request, headers: IdempotencyHeader },
   responses: {
     ...ok(SubscriptionPlanBody),
-    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', ...planErrors, 'state_conflict'),
+    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', ...planErrors, 'plan_limit_reached', 'state_conflict'),
   },
 });
 
@@ -63,13 +66,34 @@ const confirm = createRoute({
   },
   responses: {
     ...ok(SubscriptionPlanBody),
-    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', ...planErrors, 'payment_mismatch'),
+    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', ...planErrors, 'plan_limit_reached', 'payment_mismatch'),
   },
 });
 
 async function soldBySubscription(ctx: Scope, productId: ProductId) {
   const sale = await getSale(ctx, productId, SUBSCRIPTION_RAIL);
   return { ...prospectOf(sale), product: sale.product };
+}
+
+/** Writes beside the first plan of a draft, which makes it payable. Throws 429 plan_limit_reached if the plan has no room for it. */
+async function planQuota(ctx: Scope, actor: Actor, { id, status }: Product): Promise<Write[]> {
+  if (status !== 'active' || (await isPayable(ctx, id))) return [];
+  const full = await explainQuota(ctx, actor);
+  if (full) throw full;
+  return vetoOverProductQuota(ctx, ctx, PLANS[actor.plan].activeProductsMax, id);
+}
+
+/** Publishes within the quota: what `plan` decides, with its answer. */
+async function publish<T>(
+  { scope: ctx, actor }: { scope: Scope; actor: Actor },
+  productId: ProductId,
+  keep: Keep<T>,
+  plan: (ctx: Scope, sale: Awaited<ReturnType<typeof soldBySubscription>>) => Promise<Change<T>>,
+): Promise<T> {
+  const sale = await soldBySubscription(ctx, productId);
+  const change = await plan(ctx, sale);
+  const quota = await planQuota(ctx, actor, sale.product);
+  return commitKept(ctx, { ...change, writes: [...change.writes, ...(change.writes.length > 0 ? quota : [])] }, keep);
 }
 
 const present = (view: PlanView & Partial<PreparedPlan>) => ({ status: 200, body: toPlanResource(view) });
@@ -81,24 +105,12 @@ export const subscriptionPlanRoutes = router()
     return c.json(toPlanResource(await viewPlan(ctx, sold)), 200);
   })
   .openapi(prepare, async (c) => {
-    const { scope: ctx } = c.var;
     const { product_id: productId } = c.req.valid('param');
-    const answer = await once<PreparedPlan>(
-      ctx,
-      await idempotentRequest(c),
-      async (keep) => commitKept(ctx, await preparePlan(ctx, await soldBySubscription(ctx, productId)), keep),
-      present,
-    );
-    return sendStored(c, answer);
+    const run = (keep: Keep<PreparedPlan>) => publish(c.var, productId, keep, preparePlan);
+    return sendStored(c, await once(c.var.scope, await idempotentRequest(c), run, present));
   })
   .openapi(confirm, async (c) => {
-    const { scope: ctx } = c.var;
     const { product_id: productId } = c.req.valid('param');
-    const answer = await once<PlanView>(
-      ctx,
-      await idempotentRequest(c),
-      async (keep) => commitKept(ctx, await confirmPlan(ctx, await soldBySubscription(ctx, productId)), keep),
-      present,
-    );
-    return sendStored(c, answer);
+    const run = (keep: Keep<PlanView>) => publish(c.var, productId, keep, confirmPlan);
+    return sendStored(c, await once(c.var.scope, await idempotentRequest(c), run, present));
   });
