@@ -915,6 +915,16 @@ CREATE TABLE `sandbox_transactions` (
 CREATE INDEX `sandbox_transactions_by_signature` ON `sandbox_transactions` (`merchant_id`,`tx_signature`);--> statement-breakpoint
 CREATE INDEX `sandbox_transactions_by_session` ON `sandbox_transactions` (`session_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `sandbox_transactions_about` ON `sandbox_transactions` (`merchant_id`,`about`,`sent_at`) WHERE about IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `channel_payouts` (
+	`payment_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`tx_signature` text NOT NULL,
+	`channel_id` text NOT NULL,
+	`amount` text NOT NULL,
+	PRIMARY KEY(`payment_id`, `tx_signature`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `channel_payouts_by_transaction` ON `channel_payouts` (`livemode`,`tx_signature`,`channel_id`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `metered_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,

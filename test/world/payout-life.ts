@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
+import { base64 } from '#core/encoding.ts';
 import type { ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
+import { CLOCK_SECONDS, CLOCK_SYSVAR } from '#solana/signature-list.ts';
 import { skipTime } from './clock.ts';
 import { LiveShop } from './live-channel.ts';
 import type { Merchant, World } from './world.ts';
@@ -27,6 +29,12 @@ export function payoutLife(w: World, program: ChannelProgram) {
     const sql = 'SELECT next_look_at AS at FROM metered_sessions WHERE id = ?';
     expect(await w.env.DB.prepare(sql).bind(shop.session.session_id).first('at')).toBeNull();
   };
+  /** A minute of the chain begins, so that what is sent within some seconds is of one minute. */
+  const beginMinute = async () => {
+    const { value } = await w.chain.call<{ value: { data: [string] } }>('getAccountInfo', CLOCK_SYSVAR, { encoding: 'base64' });
+    const seconds = Number(new DataView(base64.decode(value.data[0]).buffer).getBigInt64(CLOCK_SECONDS.offset, true));
+    await skipTime(w.chain, 60 - (seconds % 60));
+  };
   const unitsOf = async (shop: LiveShop) => (await shop.payments()).map(({ units }) => units);
-  return { open, sweep, leave, unitsOf };
+  return { open, sweep, leave, beginMinute, unitsOf };
 }

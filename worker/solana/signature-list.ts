@@ -11,6 +11,7 @@ export interface ListedSignature {
   memo: string | null;
   /** Seconds. */
   blockTime?: number | null;
+  confirmationStatus?: string | null;
 }
 
 export type SignatureListing =

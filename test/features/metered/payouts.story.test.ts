@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AccountId } from '#core/ids.ts';
 import { chargeCall, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import { auditPayments, readWhole } from '#features/audit/payments.ts';
 import { samplePayments } from '#features/audit/store.ts';
 import { watchSessions } from '#features/metered/watch/watch-channels.ts';
+import { findReceiptOfTransaction } from '#features/receipts/store.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
-import { memoInstruction } from '../../world/chain.ts';
+import { memoInstruction, USDC } from '../../world/chain.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
 import { FIRST_LOOK } from '../../world/fate.ts';
-import { channelWorld, fundChannels } from '../../world/live-channel.ts';
+import { withFaults } from '../../world/faults.ts';
+import { channelWorld, fundChannels, type LiveShop } from '../../world/live-channel.ts';
 import { payoutLife } from '../../world/payout-life.ts';
 import { shardOf } from '../../world/subscription-life.ts';
 
@@ -15,7 +19,8 @@ const PROGRAMS = [['older'], ['current']] as const;
 
 describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay out', (generation) => {
   const w = channelWorld();
-  const { open, sweep, leave, unitsOf } = payoutLife(w, CHANNEL_PROGRAMS[generation]);
+  const { open, sweep, leave, beginMinute, unitsOf } = payoutLife(w, CHANNEL_PROGRAMS[generation]);
+  const scopeOf = ({ merchant }: LiveShop) => ({ ...shardOf(w.env), merchantId: merchant.userId as AccountId, livemode: true });
   beforeAll(() => fundChannels(w));
   afterAll(endSkips);
 
@@ -62,6 +67,100 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
     });
     expect(await unitsOf(shop)).toEqual([]);
     await sweep(shop);
+    expect(await unitsOf(shop)).toEqual(['30']);
+  });
+
+  it('in thirty steps within a minute is one payment, with one receipt and one figure, that each of the signatures finds', async () => {
+    const shop = await open();
+    await shop.use(30n, 30n);
+    await beginMinute();
+    const signatures: string[] = [];
+    for (let units = 1n; units <= 30n; units++) signatures.push(await shop.payOut(units));
+    // The minute still runs.
+    await shop.project();
+    await skipTime(w.chain, 31);
+    await shop.watch();
+    expect(await unitsOf(shop)).toEqual([]);
+    await sweep(shop);
+    await sweep(shop);
+    const [payment, ...more] = await shop.payments();
+    expect([payment, more]).toEqual([expect.objectContaining({ units: '30', kind: 'metered' }), []]);
+    expect(await w.eventTypes(payment!.id!)).toEqual(['payment.confirmed', 'receipt.created']);
+    const { body: receipt } = await w.call('GET', `/v1/receipt/${payment!.receipt}`, { key: shop.key });
+    expect(receipt).toMatchObject({ tx_sig: signatures.at(-1), document: { amount: { base_units: '30' } } });
+    const { body: summary } = await w.call('GET', '/v1/account/summary', { key: shop.key });
+    expect([summary.confirmed_payments, summary.totals.USDC.gross]).toEqual([1, '0.00003']);
+    for (const signature of [signatures[0]!, signatures[14]!, signatures.at(-1)!]) {
+      for (const query of [`tx_signature=${signature}`, `q=${signature.slice(0, 20)}`]) {
+        const { body: list } = await w.call('GET', `/v1/payments?${query}`, { key: shop.key });
+        expect(list.items.map(({ payment_id: id }: { payment_id: string }) => id)).toEqual([payment!.id]);
+      }
+      expect((await findReceiptOfTransaction(scopeOf(shop), signature))?.id).toBe(payment!.receipt);
+    }
+    await skipTime(w.chain, FIRST_LOOK);
+    await w.sweepAlone('finality');
+    const shard = shardOf(w.env);
+    const sample = (await samplePayments(shard.db, '', 300)).filter(({ claim }) => claim.subjectId === payment!.id);
+    expect(await auditPayments(shard, await Promise.all(sample.map((one) => readWhole(shard, one))))).toEqual([null]);
+    expect((await shop.close()).body).toMatchObject({ status: 'closed', settled: { base_units: '30' } });
+    await leave(shop);
+    expect(await unitsOf(shop)).toEqual(['30']);
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(30n + 1n);
+  });
+
+  it('in two minutes is two payments', async () => {
+    const shop = await open();
+    await shop.use(30n, 30n);
+    for (const units of [7n, 20n]) {
+      await beginMinute();
+      for (const step of [units, units + 2n, units + 3n]) await shop.payOut(step);
+    }
+    await sweep(shop);
+    await sweep(shop);
+    expect(await unitsOf(shop)).toEqual(['10', '13']);
+  });
+
+  it('is no payment while it is not final, and none if the chain drops it before', async () => {
+    const shop = await open();
+    await shop.use(30n, 30n);
+    await beginMinute();
+    const accounts = await Promise.all(
+      [shop.buyer.channelId, shop.merchant.wallet.address].map((owner) => associatedTokenAccount(owner, USDC)),
+    );
+    await shop.payOut(10n);
+    await skipTime(w.chain, 54);
+    const before = await w.chain.accounts([shop.buyer.channelId, ...accounts]);
+    const dropped = await shop.payOut(25n);
+    await shop.project();
+    await skipTime(w.chain, 8);
+    await shop.watch();
+    expect(await unitsOf(shop)).toEqual([]);
+    await w.chain.fault({ kind: 'vanish', signature: dropped });
+    await w.chain.putAccounts(before);
+    await shop.payOut(12n);
+    await sweep(shop);
+    await sweep(shop);
+    expect(await unitsOf(shop)).toEqual(['10', '2']);
+    expect(await w.chain.held(shop.merchant.wallet.address)).toBe(12n + 1n);
+  });
+
+  it('is booked once wherever a look is cut off', async () => {
+    const shop = await open();
+    await shop.use(30n, 30n);
+    await beginMinute();
+    for (const units of [10n, 20n, 30n]) await shop.payOut(units);
+    await shop.project();
+    await skipTime(w.chain, 90);
+    let cuts = 0;
+    for (let cut = 1; cuts === cut - 1; cut++)
+      for (const side of ['before', 'after'] as const) {
+        await w.env.DB.prepare("UPDATE metered_sessions SET payout_seen = '0', payout_seen_tx = NULL, next_look_at = 1").run();
+        const { env, trips } = withFaults(w.env, { [side]: ({ number }: { number: number }) => number === cut });
+        await watchSessions(shardOf(env), [shop.session.session_id]).catch(() => null);
+        if (trips.length >= cut) cuts = cut;
+      }
+    // The fourth is the batch of the payment.
+    expect(cuts).toBe(4);
     expect(await unitsOf(shop)).toEqual(['30']);
   });
 

@@ -14,7 +14,7 @@ export type ChainFinding = string | null;
 export const UNKNOWN = 'unknown';
 
 /** What is recorded of a payment, whole. `isRead` is false where the archive, which has it, does not answer. */
-export interface Whole {
+export interface Whole extends Pick<RecordedPayment, 'payouts'> {
   claim: RecordedPayment['claim'];
   payment: StoredPayment | null;
   receipt: Receipt | null;
@@ -35,14 +35,14 @@ export async function auditPayments(ctx: Ctx, sample: readonly Whole[]): Promise
   return findings;
 }
 
-export async function readWhole(ctx: Shard, { claim, ...rows }: RecordedPayment): Promise<Whole> {
+export async function readWhole(ctx: Shard, { claim, payouts, ...rows }: RecordedPayment): Promise<Whole> {
   try {
     const [payment = null] = await wholePayments(ctx, rows.payment ? [rows.payment] : []);
     const [receipt = null] = await wholeReceipts(ctx, rows.receipt ? [rows.receipt] : []);
-    return { claim, payment, receipt, isRead: true };
+    return { claim, payment, receipt, payouts, isRead: true };
   } catch (error) {
     ctx.note(`payment ${claim.subjectId}: ${storyOf(error)}`);
-    return { claim, payment: null, receipt: null, isRead: false };
+    return { claim, payment: null, receipt: null, payouts, isRead: false };
   }
 }
 
@@ -71,7 +71,7 @@ async function lookUp(ctx: Ctx, group: readonly Whole[]): Promise<(ChainTransact
 }
 
 /** What is wrong between a claim, its payment and its receipt. Pure. */
-export function recordProblem({ claim, payment, receipt }: Omit<Whole, 'isRead'>, receiptKeys: string): string | null {
+export function recordProblem({ claim, payment, receipt }: Omit<Whole, 'isRead' | 'payouts'>, receiptKeys: string): string | null {
   if (!payment) return 'payment_missing';
   if (payment.status !== 'CONFIRMED' || payment.orphanedAt !== null) return 'payment_status';
   if (payment.txSignature !== claim.txSignature || !payment.livemode) return 'payment_transaction';
@@ -83,13 +83,17 @@ export function recordProblem({ claim, payment, receipt }: Omit<Whole, 'isRead'>
   return valid ? null : `receipt_${reason}`;
 }
 
-/** What is wrong between the records of a payment and the transaction that the chain shows for it. Pure. */
-export function chainProblem({ payment, receipt }: Omit<Whole, 'isRead'>, transaction: ChainTransaction): string | null {
+/**
+ * What is wrong between the records of a payment and the transaction that the chain shows for it. Of a payment that sums payouts of a
+ * channel the chain is asked for the newest alone. Pure.
+ */
+export function chainProblem({ payment, receipt, payouts }: Omit<Whole, 'isRead' | 'claim'>, transaction: ChainTransaction): string | null {
   const { channelId, isMetered } = payment!.terms;
   const { amount } = JSON.parse(receipt!.document) as { amount: { base_units: string } };
   if (channelId !== undefined) {
     const { paid } = paidOutOf(transaction, channelId, payment!.recipientAta);
-    return amount.base_units === paid.toString() ? null : 'receipt_amount';
+    if (payouts.find(({ txSignature }) => txSignature === transaction.signature)?.amount !== paid) return 'chain_amount';
+    return BigInt(amount.base_units) === payouts.reduce((sum, payout) => sum + payout.amount, 0n) ? null : 'receipt_amount';
   }
   // Whether it came in time was judged when it was confirmed; money accepted afterwards never did.
   const expected = { ...expectationOf(payment!), ...ANY_TIME };

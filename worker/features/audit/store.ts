@@ -8,6 +8,7 @@ import { type Audit, audits } from '#platform/db/tables/audits.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
+import { channelPayouts } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
 export type { Suspect } from '#platform/db/tables/audits.ts';
@@ -72,16 +73,18 @@ export async function samplePayments(db: Db, place: string, count: number) {
       column,
       claims.map(({ subjectId }) => subjectId),
     );
-  const [paid, issued, oldPaid, oldIssued] = await db.batch([
+  const [paid, issued, oldPaid, oldIssued, payouts] = await db.batch([
     db.select().from(payments).where(among(payments.id)),
     db.select().from(receipts).where(among(receipts.paymentId)),
     db.select().from(archivedPayments).where(amongBytes(archivedPayments.id)),
     db.select().from(archivedReceipts).where(amongBytes(archivedReceipts.paymentId)),
+    db.select().from(channelPayouts).where(among(channelPayouts.paymentId)),
   ]);
   return claims.map((claim) => ({
     claim: { ...claim, txSignature: claimedTransaction(claim.txSignature) },
     payment: [...paid, ...oldPaid].find(({ id }) => id === claim.subjectId) ?? null,
     receipt: [...issued, ...oldIssued].find(({ paymentId }) => paymentId === claim.subjectId) ?? null,
+    payouts: payouts.filter(({ paymentId }) => paymentId === claim.subjectId),
   }));
 }
 

@@ -1,9 +1,8 @@
-import { and, desc, inArray, lt, sql } from 'drizzle-orm';
+import { desc, lt, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
-import { claimsOfTransaction } from '#platform/db/fate.ts';
+import { subjectsOfTransaction } from '#platform/db/fate.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
-import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
 /** Accounts, the newest first: their ids are in the order they were made. */
 export const listAccounts = (db: Db, before: AccountId | null, limit: number) =>
@@ -16,12 +15,11 @@ export const listAccounts = (db: Db, before: AccountId | null, limit: number) =>
 
 /** The payments that a transaction was claimed for: one in each mode, but for what another party had channels pay out. */
 export async function listClaimedSubjects(db: Db, txSignature: string): Promise<string[]> {
-  const isPayment = inArray(txClaims.kind, ['checkout', 'x402', 'metered', 'subscription', 'payment']);
-  const claims = await db
-    .select({ subjectId: txClaims.subjectId })
-    .from(txClaims)
-    .where(and(sql`livemode IN (0, 1)`, claimsOfTransaction(txSignature), isPayment));
-  return claims.map(({ subjectId }) => subjectId);
+  const subjects = await db.all<{
+    id: string;
+  }>(sql`SELECT subject_id AS id FROM (${subjectsOfTransaction(txSignature, [true, false])})
+    WHERE kind IN ('checkout', 'x402', 'metered', 'subscription')`);
+  return subjects.map(({ id }) => id);
 }
 
 /** Reads every account and every merchant's sums once: for an operator who asks now and then. */

@@ -5,7 +5,7 @@ import type { ReceiptDocument } from '#papers/facts.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { StoredReceipt } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import { claimsOfTransaction } from '#platform/db/fate.ts';
+import { subjectsOfTransaction } from '#platform/db/fate.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
@@ -45,10 +45,10 @@ export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promis
 
 /** Of the first payment that this merchant received by it, where there are several; a plan that the account paid for itself is in its list alone. */
 export async function findReceiptOfTransaction(scope: Scope, txSignature: string): Promise<StoredReceipt | null> {
-  const isClaim = and(claimsOfTransaction(txSignature), eq(txClaims.livemode, scope.livemode));
-  const claims = await scope.db.select({ paymentId: txClaims.subjectId }).from(txClaims).where(isClaim).orderBy(asc(txClaims.subjectId));
-  for (const { paymentId } of claims) {
-    const receipt = await findReceipt(scope, (table) => and(rowsOf(table, scope), eq(table.paymentId, paymentId as PaymentId)));
+  const subjects = subjectsOfTransaction(txSignature, [scope.livemode]);
+  const paid = await scope.db.all<{ id: PaymentId }>(sql`SELECT DISTINCT subject_id AS id FROM (${subjects}) ORDER BY subject_id`);
+  for (const { id } of paid) {
+    const receipt = await findReceipt(scope, (table) => and(rowsOf(table, scope), eq(table.paymentId, id)));
     if (receipt && documentOf(receipt).merchant.account_id === scope.merchantId) return receipt;
   }
   return null;

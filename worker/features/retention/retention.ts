@@ -44,7 +44,7 @@ interface Rule {
  * (platform/db/idempotency-record.ts), judged candidates once the list they were found in is not read again (payments/watch/recheck.ts),
  * refunds that were never signed go once the chain is known to be without them (payments/refunds/forget.ts),
  * unpaid sessions become stubs (payments/watch/ended-sessions.ts), and events, receipts and final payments with their settlements go to the archive
- * (archive.ts). Payments that were confirmed, their claims, memberships, entitlements, activations and money that pays nothing stay for ever.
+ * (archive.ts). Payments that were confirmed, their claims, payouts of channels, memberships, entitlements, activations and money that pays nothing stay for ever.
  */
 const RULES = {
   loginNonces: { keepMs: 0, why: 'A text that nobody signed in time signs nobody in.', forget: forgetNonces, isOfWallTime: true },

@@ -43,16 +43,18 @@ export type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messa
 };
 
 /**
- * How the payout of one channel is claimed of a transaction that another party sent, which may pay out several: this stands in the place of
- * the message's hash, and, where the transaction pays something else already, in that of its signature too.
+ * Claim of what other parties had a channel pay out, in place of the signature and of the message's hash. The newest of their transactions
+ * names it, which may pay something else as well.
  */
 export const channelClaim = (txSignature: string, channelId: string): string => `${txSignature}:${channelId}`;
 /** The transaction that a claim is of. */
 export const claimedTransaction = (claim: string): string => claim.split(':')[0]!;
 export const CLAIMED_TRANSACTION = sql.raw("substr(tx_signature, 1, instr(tx_signature || ':', ':') - 1)");
-/** Claims of a transaction, whatever it pays. */
-export const claimsOfTransaction = (txSignature: string): SQL =>
-  sql`(tx_signature = ${txSignature} OR (tx_signature > ${`${txSignature}:`} AND tx_signature < ${`${txSignature};`}))`;
+/** Reads `subject_id` and `kind` of all that a transaction paid in these modes. */
+export const subjectsOfTransaction = (txSignature: string, modes: readonly boolean[]): SQL => {
+  const isIn = sql`livemode IN (${sql.raw(modes.map(Number).join(', '))}) AND tx_signature = ${txSignature} AND tx_signature IS NOT NULL`;
+  return sql`SELECT subject_id, kind FROM tx_claims WHERE ${isIn} UNION ALL SELECT payment_id, 'metered' FROM channel_payouts WHERE ${isIn}`;
+};
 
 /** Seen confirmed and acted upon: from now on it is watched. */
 const watchedFrom = (now: number, slot: number) => ({ slot, confirmedAt: now, nextLookAt: now + FINAL_AFTER_MS });

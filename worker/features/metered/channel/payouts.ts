@@ -1,6 +1,6 @@
 import { base58 } from '#core/encoding.ts';
 import { type AccountId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
-import { MINUTE, SECOND } from '#core/time.ts';
+import { MINUTE, SECOND, unixSeconds } from '#core/time.ts';
 import { planPerRequest } from '#features/payments/settled-payment.ts';
 import { findListing, type Listing } from '#features/products/product.ts';
 import { customerColumns } from '#features/settlements/co-sign.ts';
@@ -13,7 +13,7 @@ import { paidOutOf } from '#solana/match.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import type { OpenedSession } from '../session.ts';
-import { listBooked, notePlace } from './payouts.store.ts';
+import { insertPayouts, listBooked, notePlace } from './payouts.store.ts';
 
 const PAGE_SIZE = 100;
 /** Read by one look; anyone can name a channel in their transactions. */
@@ -27,96 +27,148 @@ const SKEW_MS = 10 * MINUTE;
 
 /**
  * Anyone may have a channel pay out what was settled, and the holder of a voucher may settle it. Where a channel that stands has paid out
- * more than was looked up, what moved it is looked up, and what was not our own transaction becomes a payment. A node that is behind is asked
- * again by the next look. Of more transactions than one look reads the rest is found once the session has ended.
+ * more than was looked up, what moved it is looked up. What was not our own transaction becomes a payment for each minute of the chain, once
+ * that minute is over and final. A node that is behind is asked again by the next look. Of more transactions than one look reads the rest
+ * is found once the session has ended.
  */
 export async function bookPaidOut(ctx: Scope, session: OpenedSession, row: MeteredSessionRow, channel: Channel): Promise<void> {
   const due = channel.payoutWatermark - row.payoutSeen;
-  if (due === 0n) return;
-  let before: string | null = null;
-  let newest: string | null = null;
-  for (let page = 0, found = 0n; page < PAGES_MAX && found < due; page++) {
-    const read = await bookPage(ctx, session, { before, until: row.payoutSeenTx });
-    if (typeof read === 'string') return;
-    newest ??= read.newest;
-    found += read.paidOut;
-    before = read.next;
-    if (before === null && found < due) return;
-  }
-  await notePlace(ctx, session, { payoutSeen: channel.payoutWatermark, payoutSeenTx: newest ?? row.payoutSeenTx });
+  if (due <= 0n) return;
+  const window = await readWindow(ctx, session, { before: null, until: row.payoutSeenTx }, due);
+  const open = await bookOver(ctx, session, window);
+  if (open === 'unknown' || window.isUnknown) return;
+  const isRead = window.paidOut >= due;
+  if (!isRead && window.next === null) return;
+  const payoutSeen = isRead ? row.payoutSeen + window.paidOut : channel.payoutWatermark;
+  // The next look reads again from the first transaction that has to wait.
+  const seen = window.listed.slice(open.length === 0 ? 0 : window.listed.indexOf(open[0]!.signature) + 1);
+  await notePlace(ctx, session, {
+    payoutSeen: payoutSeen - open.reduce((sum, { paidOut }) => sum + paidOut, 0n),
+    payoutSeenTx: seen[0] ?? row.payoutSeenTx,
+  });
 }
 
 /** Looks up all that ever came out of the channel of a session that has ended. False where some is left for the next look. */
 export async function bookAll(ctx: Scope, session: OpenedSession, row: MeteredSessionRow): Promise<boolean> {
-  let before = row.payoutReadTx;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const read = await bookPage(ctx, session, { before, until: null });
-    if (read === 'unknown') break;
-    if (read !== 'lost' && read.next === null) return true;
-    before = read === 'lost' ? null : read.next;
-  }
-  if (before !== row.payoutReadTx) await notePlace(ctx, session, { payoutReadTx: before });
+  const window = await readWindow(ctx, session, { before: row.payoutReadTx, until: null });
+  const open = await bookOver(ctx, session, window);
+  if (open === 'unknown' || open.length > 0) return false;
+  if (!window.isUnknown && window.next === null) return true;
+  if (window.next !== row.payoutReadTx) await notePlace(ctx, session, { payoutReadTx: window.next });
   return false;
 }
 
-/** `paidOut`: by all transactions of the page, to any account. `next`: null once none is left that can have moved the channel's money. */
-interface Page {
+/** What another party's transaction had the channel pay out. `paidOut`: to any account. `paid`: to the merchant's. */
+interface Payout {
+  signature: string;
+  transaction: ChainTransaction;
   paidOut: bigint;
-  newest: string | null;
-  next: string | null;
+  paid: bigint;
+  isFinal: boolean;
 }
 
 /**
- * `lost`: no node knows the transaction any more that the page begins after. `unknown`: a node did not show all, or the invocation may make
- * no more calls; the next look goes on behind what is booked.
+ * Transactions that name a channel, newest first, as far as one look reads them. `paidOut`: by all of them, to any account. `next`: what the
+ * next page begins after; null once none is left that can have moved the channel's money, or where a page begins after a transaction that no
+ * node knows any more. `isUnknown`: a node did not show all.
  */
-async function bookPage(
+interface Window {
+  listed: string[];
+  payouts: Payout[];
+  paidOut: bigint;
+  next: string | null;
+  isUnknown: boolean;
+  /** Unix time of the newest slot that a node has confirmed. */
+  chainSeconds: number;
+}
+
+/** Reads until `due` is found, if it is given. */
+async function readWindow(
   ctx: Scope,
   session: OpenedSession,
+  { before, until }: { before: string | null; until: string | null },
+  due?: bigint,
+): Promise<Window> {
+  const window: Window = { listed: [], payouts: [], paidOut: 0n, next: before, isUnknown: false, chainSeconds: 0 };
+  for (let page = 0; page < PAGES_MAX && (due === undefined || window.paidOut < due); page++) {
+    const isRead = await readPage(ctx, session, { before: window.next, until }, window);
+    if (!isRead) return { ...window, isUnknown: true };
+    if (window.next === null) break;
+  }
+  return window;
+}
+
+/** Adds a page to what is read. False where a node did not show all of it: the next look goes on behind what is booked. */
+async function readPage(
+  ctx: Scope,
+  { bound: { channelId }, createdAt, merchantWallet, mint }: OpenedSession,
   bounds: { before: string | null; until: string | null },
-): Promise<Page | 'lost' | 'unknown'> {
-  const { channelId } = session.bound;
+  window: Window,
+): Promise<boolean> {
   const listed = await ctx.chain.listSignatures(channelId, { ...bounds, limit: PAGE_SIZE });
-  if (listed.kind === 'lost') return 'lost';
-  if (listed.kind === 'unavailable') return newUnknown(ctx, listed.reason);
+  if (listed.kind === 'lost') {
+    window.next = null;
+    return false;
+  }
+  if (listed.kind === 'unavailable') return noteUnavailable(ctx, listed.reason);
   const { items } = listed;
-  const within = items.filter(({ blockTime }) => blockTime == null || blockTime * SECOND >= session.createdAt - SKEW_MS);
+  const within = items.filter(({ blockTime }) => blockTime == null || blockTime * SECOND >= createdAt - SKEW_MS);
   const signatures = within.map(({ signature }) => signature);
   const booked = await listBooked(ctx.db, channelId, signatures);
-  const recipientAta = await associatedTokenAccount(session.merchantWallet, session.mint);
-  const listing = await findListing(ctx, { productId: session.productId as ProductId });
+  const recipientAta = await associatedTokenAccount(merchantWallet, mint);
+  const payouts: Payout[] = [];
   let paidOut = 0n;
   for (let from = 0; from < signatures.length; from += ASKED_AT_ONCE) {
     const answer = await ctx.chain.findTransactions(signatures.slice(from, from + ASKED_AT_ONCE));
-    if (answer.kind === 'unavailable') return newUnknown(ctx, answer.reason);
-    for (const sighting of answer.sightings) {
+    if (answer.kind === 'unavailable') return noteUnavailable(ctx, answer.reason);
+    for (const [i, sighting] of answer.sightings.entries()) {
       // Listed, and not shown: another node of the same address may be behind.
-      if (sighting.kind !== 'found' || sighting.transaction.blockTimeSeconds === null) return 'unknown';
-      const { all, paid } = paidOutOf(sighting.transaction, channelId, recipientAta);
+      if (sighting.kind !== 'found' || sighting.transaction.blockTimeSeconds === null) return false;
+      const { transaction } = sighting;
+      const { signature, confirmationStatus } = within[from + i]!;
+      const { all, paid } = paidOutOf(transaction, channelId, recipientAta);
       paidOut += all;
-      if (paid === 0n || booked.has(sighting.transaction.signature)) continue;
-      if (ctx.budget.left < LEFT_CALLS) return 'unknown';
-      await book(ctx, session, sighting.transaction, { paid, recipientAta, listing });
+      const isFinal = confirmationStatus === 'finalized';
+      if (paid > 0n && !booked.has(signature)) payouts.push({ signature, transaction, paidOut: all, paid, isFinal });
     }
   }
-  const isOver = items.length === 0 || within.length < items.length;
-  return { paidOut, newest: items[0]?.signature ?? null, next: isOver ? null : items.at(-1)!.signature };
+  window.chainSeconds = Math.max(window.chainSeconds, listed.nodeSeconds ?? unixSeconds(ctx.now));
+  window.listed.push(...signatures);
+  window.payouts.push(...payouts);
+  window.paidOut += paidOut;
+  window.next = items.length === 0 || within.length < items.length ? null : items.at(-1)!.signature;
+  return true;
 }
 
-function newUnknown(ctx: Scope, reason: string): 'unknown' {
+function noteUnavailable(ctx: Scope, reason: string): false {
   ctx.note(`rpc: ${reason}`);
-  return 'unknown';
+  return false;
 }
 
-/** A payment, its receipt and its events, once: its claim names transaction and channel, and is watched as any other. */
-async function book(
-  ctx: Scope,
-  session: OpenedSession,
-  { signature: txSignature, slot, blockTimeSeconds }: ChainTransaction,
-  { paid, recipientAta, listing }: { paid: bigint; recipientAta: string; listing: Listing | null },
-): Promise<void> {
+const minuteOf = ({ transaction }: Payout): number => Math.floor((transaction.blockTimeSeconds! * SECOND) / MINUTE);
+
+/**
+ * Books a payment for each minute that is over and has all its payouts final, the oldest first. Answers what has to wait, the oldest first;
+ * `unknown` where the invocation may make no more calls.
+ */
+async function bookOver(ctx: Scope, session: OpenedSession, { payouts, chainSeconds }: Window): Promise<Payout[] | 'unknown'> {
+  const listing = payouts.length === 0 ? null : await findListing(ctx, { productId: session.productId as ProductId });
+  const open: Payout[] = [];
+  for (const [minute, group] of Map.groupBy(payouts.toReversed(), minuteOf)) {
+    const isOver = chainSeconds * SECOND >= (minute + 1) * MINUTE && group.every(({ isFinal }) => isFinal);
+    if (isOver && ctx.budget.left < LEFT_CALLS) return 'unknown';
+    if (isOver) await book(ctx, session, group, listing);
+    else open.push(...group);
+  }
+  return open;
+}
+
+/** Books what these paid as one payment with its receipt and its events, once. The claim names the newest, and is watched as any other. */
+async function book(ctx: Scope, session: OpenedSession, group: Payout[], listing: Listing | null): Promise<void> {
   const { livemode, mint, merchantWallet, bound } = session;
-  const productId = session.productId as ProductId;
+  const { channelId } = bound;
+  const { signature: txSignature, slot, blockTimeSeconds } = group.at(-1)!.transaction;
+  const paid = group.reduce((sum, payout) => sum + payout.paid, 0n);
   const payer = bound.payer ?? bound.authorizedSigner;
   const paymentId = newId<PaymentId>(ctx.now);
   const booked = planPerRequest(
@@ -126,7 +178,7 @@ async function book(
       merchantId: session.merchantId as AccountId,
       merchantName: listing?.merchant.displayName ?? '',
       livemode,
-      productId,
+      productId: session.productId as ProductId,
       productName: listing?.product.name ?? '',
       slug: listing?.product.slug ?? '',
       nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
@@ -134,26 +186,30 @@ async function book(
       mint,
       amount: paid,
       recipientWallet: merchantWallet,
-      recipientAta,
+      recipientAta: await associatedTokenAccount(merchantWallet, mint),
       ...customerColumns(session.customer, payer),
       accessPeriodDays: null,
       usageUnits: null,
       isMetered: true,
-      channelId: bound.channelId,
+      channelId,
       createdAt: ctx.now,
       expiresAt: ctx.now,
     },
     { txSignature, slot, blockTime: blockTimeSeconds! * SECOND, payer, paidUnits: paid, feePaidUnits: 0n },
   );
-  const messageHash = channelClaim(txSignature, bound.channelId);
-  const claim = { livemode, kind: 'metered' as const, subjectId: paymentId, messageHash, createdAt: ctx.now };
-  // Where the transaction pays something else too, and where another sweep was faster, which then refuses the second as well.
-  for (const claimed of [txSignature, messageHash]) {
-    const writes = [insertClaim(ctx.db, { ...claim, txSignature: claimed }, slot), ...booked.writes];
-    const isStored = await commit(ctx, { ...booked, writes, result: true }).catch((error: unknown) => {
-      if (!isConstraint(error)) throw error;
-      return false;
-    });
-    if (isStored) return;
-  }
+  const claimed = channelClaim(txSignature, channelId);
+  const claim = {
+    livemode,
+    kind: 'metered' as const,
+    subjectId: paymentId,
+    txSignature: claimed,
+    messageHash: claimed,
+    createdAt: ctx.now,
+  };
+  const payouts = insertPayouts(ctx.db, { livemode, channelId, paymentId }, group);
+  const writes = [payouts, insertClaim(ctx.db, claim, slot), ...booked.writes];
+  // Another sweep was faster where one of them is booked already. The next look books what is left.
+  await commit(ctx, { ...booked, writes, result: null }).catch((error: unknown) => {
+    if (!isConstraint(error)) throw error;
+  });
 }

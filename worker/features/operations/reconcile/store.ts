@@ -30,6 +30,7 @@ export async function listKnown(db: Db, listed: { signature: string; nonce: stri
     signature: string;
   }>(sql`SELECT j.value ->> 'signature' AS signature FROM json_each(${JSON.stringify(listed)}) j
     WHERE EXISTS (SELECT 1 FROM tx_claims c WHERE c.livemode = 1 AND c.tx_signature = j.value ->> 'signature')
+      OR EXISTS (SELECT 1 FROM channel_payouts o WHERE o.livemode = 1 AND o.tx_signature = j.value ->> 'signature')
       OR EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.livemode = 1 AND u.tx_signature = j.value ->> 'signature')
       OR EXISTS (SELECT 1 FROM payments p WHERE p.livemode = 1 AND p.nonce = j.value ->> 'nonce')
       OR EXISTS (SELECT 1 FROM ended_sessions e WHERE e.livemode = 1 AND e.nonce = j.value ->> 'nonce')

@@ -3,6 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Asset } from '#core/money.ts';
 import type { Scope } from '#platform/context.ts';
 import { storyIdOf } from '#platform/db/archive.ts';
+import { subjectsOfTransaction } from '#platform/db/fate.ts';
 import { type PageRequest, type Places, readBoth, rowsOf } from '#platform/db/page.ts';
 import { listNamedPayments, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
@@ -45,7 +46,7 @@ type Table = typeof payments | typeof archivedPayments;
 
 /** What claims say, and beside them payments that were never confirmed. */
 const ofTransaction = (table: Table, txSignature: string, livemode: boolean): SQL => {
-  const claimed = sql`SELECT subject_id FROM tx_claims WHERE tx_signature = ${txSignature} AND livemode = ${livemode ? 1 : 0}`;
+  const claimed = sql`SELECT subject_id FROM (${subjectsOfTransaction(txSignature, [livemode])})`;
   if (table === archivedPayments) return sql`${table.id} IN (SELECT ${storyIdOf(sql`subject_id`)} FROM (${claimed}))`;
   const unconfirmed = sql`SELECT id FROM payments WHERE livemode = ${livemode ? 1 : 0} AND tx_signature = ${txSignature} AND status <> 'CONFIRMED' AND tx_signature IS NOT NULL`;
   return sql`${table.id} IN (${claimed} UNION ALL ${unconfirmed})`;

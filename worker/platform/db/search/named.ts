@@ -9,6 +9,7 @@ import { memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
+import { channelPayouts } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
 type Owner = Pick<Scope, 'db' | 'merchantId' | 'livemode'>;
@@ -53,7 +54,7 @@ function withId(table: Named, tenant: Tenant, q: string): SQL | null {
 const begins = (column: SQLiteColumn, start: string): SQL => and(gte(column, start), lt(column, `${start}\uffff`))!;
 
 /** An id to read of the rows that an index finds. */
-type Lookup = [id: SQL, from: Named | typeof txClaims, where: SQL];
+type Lookup = [id: SQL, from: Named | typeof txClaims | typeof channelPayouts, where: SQL];
 
 async function readIds(db: Owner['db'], lookups: Lookup[]): Promise<string[]> {
   const [first, ...others] = lookups.map(([id, from, where]) =>
@@ -89,6 +90,11 @@ function lookupsByTransaction(owner: Owner, q: string): Lookup[] {
   const unconfirmed = and(ne(payments.status, 'CONFIRMED'), begins(payments.txSignature, q), checked(payments, owner))!;
   return [
     [sql`${txClaims.subjectId}`, txClaims, and(eq(txClaims.livemode, owner.livemode), begins(txClaims.txSignature, q))!],
+    [
+      sql`${channelPayouts.paymentId}`,
+      channelPayouts,
+      and(eq(channelPayouts.livemode, owner.livemode), begins(channelPayouts.txSignature, q))!,
+    ],
     [sql`${payments.id}`, payments, unconfirmed],
   ];
 }

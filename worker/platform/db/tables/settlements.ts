@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, AnswerId, AuthorizationId, MeteredSessionId, PaymentId, ProductId, SetupIntentId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
 import type { ChannelStage } from '#rules/metered/channel.ts';
@@ -169,3 +169,26 @@ export const meteredSessions = sqliteTable(
 );
 
 export type MeteredSessionRow = typeof meteredSessions.$inferSelect;
+
+/**
+ * Transactions by which other parties had channels pay out, each with the payment that sums those of its minute. Written once a transaction
+ * is final, and kept for ever as claims are: it is never booked twice.
+ */
+export const channelPayouts = sqliteTable(
+  'channel_payouts',
+  {
+    paymentId: text('payment_id').$type<PaymentId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    txSignature: text('tx_signature').notNull(),
+    channelId: text('channel_id').notNull(),
+    /** Paid to the merchant by this transaction. */
+    amount: amount('amount').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.paymentId, table.txSignature] }),
+    // One transaction may pay out several channels.
+    uniqueIndex('channel_payouts_by_transaction')
+      .on(table.livemode, table.txSignature, table.channelId)
+      .where(sql`tx_signature IS NOT NULL`),
+  ],
+);
