@@ -15,6 +15,7 @@ const ENTRIES = {
   checkout: { source: 'checkout/client/start.tsx', name: 'checkout' },
   account: { source: 'account/client/start.ts', name: 'account' },
   subscribing: { source: 'subscribing/client/start.tsx', name: 'subscribing' },
+  signing: { source: 'signing/client/start.tsx', name: 'signing' },
   receipt: { source: 'receipt/client/start.ts', name: 'receipt' },
   testWallet: { source: 'checkout/client/test-wallet.ts', name: 'test-wallet' },
   demoWallet: { source: 'browser/own-wallet/demo-wallet.ts', name: 'demo-wallet' },

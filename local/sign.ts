@@ -6,11 +6,17 @@
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { createKeyPairSignerFromBytes, getBase64Encoder, type KeyPairSigner } from '@solana/kit';
+import { createKeyPairSignerFromBytes, type KeyPairSigner } from '@solana/kit';
+import { signing } from '../worker/pages/locales/signing/en.ts';
+import { fromBase64 } from '../worker/pages/parts/bytes.ts';
+import { sayIn } from '../worker/pages/parts/text.ts';
+import { readTransaction } from '../worker/pages/parts/transaction.ts';
+import { findPrepared, type Prepared } from '../worker/pages/signing/prepared.ts';
+import { stepWords } from '../worker/pages/signing/words.ts';
+import { NETWORKS } from '../worker/solana/assets.ts';
 import { Api } from './api.ts';
 import { callChain } from './chain/client.ts';
 import { sign } from './demo/wallet.ts';
-import { explainTransaction } from './explain-transaction.ts';
 import { Refusal } from './options.ts';
 
 const USAGE = `npm run sign -- <file with the answer, or with the transaction alone> --keypair <keypair file of the Solana CLI>
@@ -18,18 +24,14 @@ const USAGE = `npm run sign -- <file with the answer, or with the transaction al
        with --rpc <URL>        sends any other transaction through a Solana node; otherwise the signed transaction is printed
        with --allow-unknown    signs although an instruction cannot be read`;
 
-/** Fields of answers that hold a prepared transaction. */
-const FIELDS = ['transaction', 'create_ata_transaction', 'refund_transaction'] as const;
-
-type Prepared = Partial<Record<(typeof FIELDS)[number] | 'payment_id', string>>;
-
-function readPrepared(path: string): { transaction: string; paymentId: string | undefined } {
-  const text = readFileSync(path, 'utf8').trim();
-  const answer: Prepared = text.startsWith('{') ? JSON.parse(text) : { transaction: text };
-  const [transaction] = FIELDS.flatMap((name) => answer[name] ?? []);
-  if (transaction === undefined || !/^[\w+/]+=*$/.test(transaction)) throw new Refusal(`${path} holds no prepared transaction.`);
-  return { transaction, paymentId: answer.payment_id };
+function readPrepared(path: string): Prepared {
+  const prepared = findPrepared(readFileSync(path, 'utf8'));
+  if (prepared === null) throw new Refusal(`${path} holds no prepared transaction.`);
+  return prepared;
 }
+
+/** Words of the page that signs, for either network. */
+const wordsOf = stepWords(sayIn(signing), { locale: 'en', usdcMints: Object.values(NETWORKS).map(({ usdcMint }) => usdcMint) });
 
 async function readSigner(path: string): Promise<KeyPairSigner> {
   const bytes: unknown = JSON.parse(readFileSync(path, 'utf8'));
@@ -54,17 +56,17 @@ function readOrder(args: string[]) {
 async function main(): Promise<void> {
   const order = readOrder(process.argv.slice(2));
   const { transaction, paymentId } = readPrepared(order.file);
-  const { feePayer, signers, lines, unknown } = explainTransaction(Uint8Array.from(getBase64Encoder().encode(transaction)));
-  console.error(
-    ['This transaction:', ...lines.map((line, index) => `  ${index + 1}. ${line}`), `Network fee paid by ${feePayer}.`].join('\n'),
-  );
-  if (unknown.length > 0 && !order['allow-unknown']) throw new Refusal(`${unknown.join('\n')}\nNothing was signed.`);
+  const { signers, steps } = readTransaction(fromBase64(transaction));
+  const lines = steps.map((step, index) => `  ${index + 1}. ${wordsOf(step)}`);
+  console.error(['This transaction:', ...lines, `Network fee paid by ${signers[0]}.`].join('\n'));
+  if (steps.some(({ kind }) => kind === 'unknown') && !order['allow-unknown'])
+    throw new Refusal('One step cannot be read. Nothing was signed.');
   const signer = await readSigner(order.keypair);
   if (!signers.includes(signer.address))
     throw new Refusal(`${order.keypair} is the keypair of ${signer.address}. ${signers.join(', ')} has to sign. Nothing was signed.`);
   const signed = await sign(signer, transaction);
   console.error(`Signed by ${signer.address}.`);
-  if (order.url !== undefined && paymentId !== undefined) {
+  if (order.url !== undefined && paymentId !== null) {
     await new Api(order.url).must('POST', `/v1/payments/${paymentId}/transaction`, { body: { transaction: signed } });
     console.error(`Sent. ${order.url}/v1/payments/${paymentId} says what became of it.`);
   } else if (order.rpc !== undefined) {

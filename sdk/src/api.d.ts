@@ -984,7 +984,7 @@ export interface paths {
     put?: never;
     /**
      * Prepare a refund
-     * @description From the wallet that was paid to the wallet that paid. Once the chain shows it, it stands in `refunded` of the payment: never more than came in. While one that was prepared may still land: 409 `state_conflict` with `meta.reason` `in_flight`.
+     * @description From the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Once the chain shows it, it stands in `refunded` of the payment: never more than came in. While one that was prepared may still land: 409 `state_conflict` with `meta.reason` `in_flight`.
      */
     post: operations['prepareRefund'];
     delete?: never;
@@ -1960,7 +1960,7 @@ export interface paths {
     put?: never;
     /**
      * Publish the plan of a product
-     * @description The transaction by which your payout wallet publishes the plan of the present price and period. Sign it, send it, and confirm. What the plan says can never be changed: another price is another plan.
+     * @description The transaction by which your payout wallet publishes the plan of the present price and period. Open `/sign#<transaction>` of this service to sign and send it, then confirm. What the plan says can never be changed: another price is another plan.
      */
     post: operations['prepareSubscriptionPlan'];
     delete?: never;
@@ -4781,6 +4781,11 @@ export interface components {
       };
       /** @description Unsigned, base64: sign it with the payout wallet and send it. */
       transaction?: string;
+      /**
+       * Format: uri
+       * @description Page that shows the transaction in words and has a wallet sign and send it.
+       */
+      sign_url?: string;
     };
     Product: {
       /**
@@ -6052,7 +6057,7 @@ export interface components {
       payout_ata: string | null;
       /** @description Null where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it. */
       ata_exists: boolean | null;
-      /** @description Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it. */
+      /** @description Unsigned, base64: creates the missing account. Open `/sign#<transaction>` of this service to sign and send it with the payout wallet. */
       create_ata_transaction: string | null;
       /** @description Null until the merchant sets something. */
       updated_at: string | null;

@@ -30,6 +30,8 @@ export const ROOMS = [
   /^worker\/pages\/receipt\/client\//,
   /^worker\/pages\/subscribing\/(?!page\.tsx$|client\/)/,
   /^worker\/pages\/subscribing\/client\//,
+  /^worker\/pages\/signing\/(?!page\.tsx$|client\/)/,
+  /^worker\/pages\/signing\/client\//,
   /^worker\/pages\/account\/(?!pages\.tsx$|client\/)/,
   /^worker\/pages\/account\/client\//,
   /^worker\/core\//,
@@ -83,6 +85,7 @@ export const ROOMS = [
   // What every page is made of, then the pages, then their addresses.
   /^worker\/pages\/(?!routes\.tsx$)[\w-]+\.tsx?$/,
   /^worker\/pages\/subscribing\//,
+  /^worker\/pages\/signing\//,
   /^worker\/pages\/checkout\//,
   /^worker\/pages\/receipt\//,
   /^worker\/pages\/account\//,
@@ -98,7 +101,7 @@ export const ROOMS = [
 ];
 
 /** What runs in a person’s browser, where clock and network are the browser’s. */
-export const BROWSER_FILES = /^worker\/pages\/(?:browser|(?:checkout|subscribing|receipt|account)\/client)\//;
+export const BROWSER_FILES = /^worker\/pages\/(?:browser|(?:checkout|subscribing|signing|receipt|account)\/client)\//;
 /** Where a rail is known by name. */
 export const RAIL_FILES = [/^worker\/rules\/rails\.ts$/, /^worker\/features\/rails\//];
 /** A rail's id, kind or asset compared with another, or its kind read. */

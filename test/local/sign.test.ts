@@ -3,20 +3,29 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Address, address, createKeyPairSignerFromBytes, getBase64Encoder, type KeyPairSigner } from '@solana/kit';
+import { type Address, address, createKeyPairSignerFromBytes, type KeyPairSigner } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NETWORKS } from '#solana/assets.ts';
 import { associatedTokenAccount, buildAtaTransaction, buildCheckoutTransaction, buildUnsigned } from '#solana/checkout-transaction.ts';
 import { buildPlanTransaction, draftPlan } from '#solana/programs/subscriptions/publishing.ts';
 import { callChain } from '../../local/chain/client.ts';
 import { startChainServer } from '../../local/chain/server.ts';
-import { explainTransaction } from '../../local/explain-transaction.ts';
+import { signing } from '../../worker/pages/locales/signing/en.ts';
+import { fromBase64 } from '../../worker/pages/parts/bytes.ts';
+import { sayIn } from '../../worker/pages/parts/text.ts';
+import { readTransaction } from '../../worker/pages/parts/transaction.ts';
+import { stepWords } from '../../worker/pages/signing/words.ts';
 
 const { usdcMint: mint } = NETWORKS.devnet;
 const OTHER = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
 const PULLER = 'JBCFBPmjUn9CSjHe2AxwUgQYF5zWP3nmckucfAaa97K';
 const LIFETIME = { blockhash: OTHER, lastValidBlockHeight: 1n };
-const linesOf = (transaction: string) => explainTransaction(Uint8Array.from(getBase64Encoder().encode(transaction)));
+const wordsOf = stepWords(sayIn(signing), { locale: 'en', usdcMints: [mint] });
+/** Lines of a transaction, with plain blanks, and who has to sign it. */
+function linesOf(transaction: string) {
+  const { signers, steps } = readTransaction(fromBase64(transaction));
+  return { signers, lines: steps.map((step) => wordsOf(step).replaceAll('\u00a0', ' ')), kinds: steps.map(({ kind }) => kind) };
+}
 
 describe('npm run sign', () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-sign-'));
@@ -49,10 +58,10 @@ describe('npm run sign', () => {
   it('says of a plan to publish what it costs, whom it pays and who collects it', () => {
     const terms = { productId: 'p', mint: mint as Address, amount: 5_000_000n, periodDays: 30, page: 'https://pay.example.com/p/x' };
     const plan = draftPlan({ ...terms, merchant: OTHER as Address, puller: PULLER as Address });
-    const { lines, unknown, signers } = linesOf(buildPlanTransaction(plan, LIFETIME));
-    expect([unknown, signers]).toEqual([[], [OTHER]]);
+    const { lines, signers } = linesOf(buildPlanTransaction(plan, LIFETIME));
+    expect(signers).toEqual([OTHER]);
     expect(lines).toEqual([
-      `Publishes a subscription plan of ${OTHER}: 5 USDC every 30 days, without an end. Paid to ${OTHER}. Collected by ${PULLER}. ` +
+      `Publishes a subscription plan of ${OTHER}: 5.00 USDC every 30 days, without an end. Paid to ${OTHER}. Collected by ${PULLER}. ` +
         'Described at https://pay.example.com/p/x.',
     ]);
   });
@@ -61,11 +70,11 @@ describe('npm run sign', () => {
     const ata = await associatedTokenAccount(PULLER, mint);
     const merchant = { wallet: PULLER, ata, units: 4_000_000n, ataExists: false };
     const terms = { memo: 'svc-refund:1\u001b[2J', mint, decimals: 6, references: [], merchant, fee: null };
-    const { lines, unknown } = linesOf(await buildCheckoutTransaction(terms, OTHER, LIFETIME));
-    expect(unknown).toEqual([]);
-    expect(lines).toContain(`Sends 4 USDC of ${OTHER} to the account ${ata}.`);
-    expect(lines).toContain(`Opens the USDC account of the wallet ${PULLER}; ${OTHER} pays its deposit, about 0.002 SOL.`);
-    expect(lines).toContain('Writes the memo "svc-refund:1 [2J".');
+    const { lines, kinds } = linesOf(await buildCheckoutTransaction(terms, OTHER, LIFETIME));
+    expect(kinds).not.toContain('unknown');
+    expect(lines).toContain(`Sends 4.00 USDC of ${OTHER} to the account ${ata}.`);
+    expect(lines).toContain(`Opens the USDC account of the wallet ${PULLER}. ${OTHER} pays its deposit, about 0.002 SOL.`);
+    expect(lines).toContain('Writes the memo “svc-refund:1 [2J”.');
   });
 
   it('calls no token USDC that only looks like it', async () => {
@@ -94,7 +103,7 @@ describe('npm run sign', () => {
   it('names an unknown instruction as one that may do anything, and signs it only where that is asked for', async () => {
     const refused = await run(unknownTo(signer.address));
     expect([refused.code, refused.out]).toEqual([1, '']);
-    expect(refused.said).toContain(`UNKNOWN: instruction 1 of the program ${OTHER} cannot be read. It may do anything your wallet can.`);
+    expect(refused.said).toContain(`Unknown: a step of the program ${OTHER} cannot be read. It may do anything that your wallet can.`);
     expect(refused.said).toContain('Nothing was signed.');
     expect((await run(unknownTo(signer.address), '--allow-unknown')).out).toMatch(/^[\w+/]+=*\n$/);
   });

@@ -18,6 +18,7 @@ import { NATIVE_MINT } from '#solana/assets.ts';
 import { associatedTokenAccount, buildCheckoutTransaction, type CheckoutTerms } from '#solana/checkout-transaction.ts';
 import { subscribeInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { decimalOf, readTransfers } from '../../worker/pages/browser/own-wallet/read-transfers.ts';
+import { readTransaction } from '../../worker/pages/parts/transaction.ts';
 import { USDC } from '../world/chain.ts';
 
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
@@ -79,6 +80,16 @@ describe('what the demo wallet reads of a transaction before its person signs', 
         expect(() => readTransfers(whole.slice(0, length))).toThrow();
       }),
     );
+  });
+
+  it('refuses a transaction that names accounts by a lookup table, goes on after its end, or has an unknown version', async () => {
+    const wallet = (await generateKeyPairSigner()).address;
+    const whole = await transactionOf({ mint: NATIVE_MINT, decimals: 9, merchant: { wallet, ata: wallet, units: 1n, ataExists: true } });
+    const withTable = Uint8Array.from([...whole.slice(0, -1), 1, ...new Uint8Array(34)]);
+    expect(() => readTransaction(withTable)).toThrow('lookup table');
+    expect(() => readTransaction(Uint8Array.from([...whole, 0]))).toThrow('after its end');
+    const version = 1 + 64 * whole[0]!;
+    expect(() => readTransaction(whole.with(version, 0x81))).toThrow('version');
   });
 
   it('writes amounts as the decimals they are', () => {

@@ -21,6 +21,7 @@ import { sendCheckout } from './checkout/page.tsx';
 import { posterCode, sendPoster } from './checkout/print/poster.tsx';
 import { openPage, type PageContext, sendRefusal } from './document.tsx';
 import { sendReceipt } from './receipt/page.tsx';
+import { sendSigning } from './signing/page.tsx';
 import { sendSubscription } from './subscribing/page.tsx';
 import { sendTestIdentity } from './test-identity.tsx';
 
@@ -40,7 +41,7 @@ async function presentPage(c: Context<AppEnv>, make: (page: PageContext) => Prom
 const SLUG = /^[a-z0-9-]{1,80}$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36}|login|dashboard|verify-email|reset-password)$/;
+const PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36}|login|dashboard|sign|verify-email|reset-password)$/;
 
 /** The longest address that is put right: one of a page, with a few slashes too many. */
 const PATH_MAX = 120;
@@ -138,14 +139,15 @@ pageRoutes.get('/s/:authorization_id', (c) =>
   }),
 );
 
-/** Where a merchant signs in and begins. What a page shows of an account its script asks for, with the session of the browser. */
-const ACCOUNT_PAGES = {
+/** Pages for merchants. What a page shows of an account its script asks for, with the session of the browser. */
+const MERCHANT_PAGES = {
   '/login': sendLogin,
   '/dashboard': sendDashboard,
+  '/sign': sendSigning,
   '/verify-email': sendLetterLink('verify'),
   '/reset-password': sendLetterLink('reset'),
 };
-for (const [path, send] of Object.entries(ACCOUNT_PAGES)) {
+for (const [path, send] of Object.entries(MERCHANT_PAGES)) {
   pageRoutes.get(`${path}/*`, redirectToCanonical);
   pageRoutes.get(path, underCeiling, (c) => presentPage(c, send));
 }

@@ -11,7 +11,7 @@ const get = (path: string, headers: Record<string, string> = {}, env = w.env) =>
 const factsOf = <T extends AccountFacts>(html: string): T => JSON.parse(/id="facts"[^>]*>([^<]*)</.exec(html)![1]!) as T;
 
 describe('the pages of merchants', () => {
-  it.each(['/login', '/dashboard', '/verify-email', '/reset-password'])(
+  it.each(['/login', '/dashboard', '/verify-email', '/reset-password', '/sign'])(
     '%s is closed to everything but its own script, and never framed',
     async (path) => {
       const env = { ...w.env, FRAME_ANCESTORS: 'https://shop.example' };
@@ -41,7 +41,7 @@ describe('the pages of merchants', () => {
       const scripts = [...html.matchAll(/<script([^>]*)>/g)].map(([, attributes]) => attributes!);
       expect(scripts).toHaveLength(2);
       for (const attributes of scripts) expect(attributes).toContain(`nonce="${nonce}"`);
-      expect(html).toContain(PAGE_ASSETS.account);
+      expect(html).toContain(path === '/sign' ? PAGE_ASSETS.signing : PAGE_ASSETS.account);
       // Where a browser sends a form before the script is there, it is not in the address.
       for (const [form] of html.matchAll(/<form[^>]*>/g)) expect(form).toContain('method="post"');
       expect((await get(`${path}//`)).headers.get('location')).toBe(path);

@@ -88,7 +88,7 @@ describe('the site of the service itself', () => {
     const { response, text } = await read('/robots.txt');
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
     const allowed = ['Allow: /v1/docs', 'Allow: /v1/openapi.json'];
-    const kept = ['Disallow: /v1/', 'Disallow: /r/', 'Disallow: /dashboard', 'Disallow: /login'];
+    const kept = ['Disallow: /v1/', 'Disallow: /r/', 'Disallow: /dashboard', 'Disallow: /login', 'Disallow: /sign'];
     expect(text.split('\n')).toEqual(['User-agent: *', ...allowed, ...kept, '']);
   });
 

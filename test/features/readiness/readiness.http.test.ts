@@ -107,6 +107,8 @@ describe('readiness', () => {
     const both = await w.product(merchant, terms);
     const answer = await of(both, merchant);
     expect([answer.ready, answer.blocking]).toEqual([false, ['payout_ata_exists']]);
+    const { fix } = checkOf(answer, 'payout_ata_exists');
+    expect(fix.sign_url).toBe(`https://svc.test/sign#${fix.transaction}`);
     const denied = await write(w, merchant, 'entitlements/consume', { product_id: both.product_id, customer: { customer_ref: 'c' } });
     expect([denied.headers.get('PAYMENT-REQUIRED'), denied.body.meta.missing]).toEqual([null, 'payout_ata_exists']);
     await expectCured(both, 'payout_ata_exists', answer, merchant);

@@ -75,7 +75,8 @@ export const RailSettingBody = z
         'Null where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it.',
     }),
     create_ata_transaction: orNull(z.string()).openapi({
-      description: 'Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it.',
+      description:
+        'Unsigned, base64: creates the missing account. Open `/sign#<transaction>` of this service to sign and send it with the payout wallet.',
     }),
     updated_at: orNull(Timestamp).openapi({ description: 'Null until the merchant sets something.' }),
   })

@@ -166,7 +166,11 @@ async function payoutAccountsCheck(ctx: Ctx, everyWay: RailView[]): Promise<Chec
   const detail = `The payout wallet ${payTo} has no USDC account yet.`;
   const transaction = await ataTransaction(ctx, payTo);
   const fix: Fix = transaction
-    ? { detail: `${detail} Sign this transaction with it and send it: that creates the account.`, transaction }
+    ? {
+        detail: `${detail} Sign this transaction with it and send it: that creates the account.`,
+        transaction,
+        sign_url: `${ctx.baseUrl}/sign#${transaction}`,
+      }
     : fixOf(code, missing.railId, missing.prospect);
   if (missing.obstacles.includes(code)) return fail(code, `${missing.railId}: ${detail}`, fix);
   return warn(code, 'The payout wallet has no USDC account yet. The first buyer pays for creating it.', fix);

@@ -1,6 +1,6 @@
 import type { SolanaSignAndSendTransactionFeature, SolanaSignTransactionFeature } from '@solana/wallet-standard-features';
+import { fromBase64, signatureOf, toBase58, toBase64 } from '../parts/bytes.ts';
 import type { WalletTerms } from '../parts/wallet-choice.ts';
-import { fromBase64, signatureOf, toBase58, toBase64 } from './bytes.ts';
 import { callWallet, chainOf, type Features, type OpenWallet, WalletError } from './wallets.ts';
 
 const SIGN = 'solana:signTransaction';
@@ -15,10 +15,15 @@ export type Signed = { signedTransaction: string; txSignature: string } | { sign
 export const isSender = ({ wallet, account }: OpenWallet): boolean =>
   !(SIGN in wallet.features && (account.features as readonly string[]).includes(SIGN));
 
-export function signWith(open: OpenWallet, terms: WalletTerms, transaction: string): Promise<Signed> {
+/** Whether the wallet sends what it signs, if it is asked to. */
+export const canSend = ({ wallet, account }: OpenWallet): boolean =>
+  SIGN_AND_SEND in wallet.features && (account.features as readonly string[]).includes(SIGN_AND_SEND);
+
+/** `sends`: the wallet is asked to send, which by default only one is that does nothing else. */
+export function signWith(open: OpenWallet, terms: WalletTerms, transaction: string, sends = isSender(open)): Promise<Signed> {
   const { wallet, account } = open;
   const input = () => ({ account, chain: chainOf(terms), transaction: fromBase64(transaction) });
-  if (!isSender(open)) {
+  if (!sends) {
     return callWallet('failed', async () => {
       const feature = (wallet.features as unknown as SolanaSignTransactionFeature)[SIGN];
       const [output] = await feature.signTransaction(input());

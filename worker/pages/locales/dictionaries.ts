@@ -1,6 +1,7 @@
 import type { Locale } from '#core/locales.ts';
 import { type AccountWords, account } from './account/en.ts';
 import { type Dictionary, en } from './en.ts';
+import { type SigningWords, signing } from './signing/en.ts';
 import { type SubscribingWords, subscribing } from './subscribing/en.ts';
 
 /** English comes with the pages; the others are modules of their own, each loaded with the first page in that language. */
@@ -33,6 +34,18 @@ const SUBSCRIBING_WORDS: Record<Locale, () => Promise<SubscribingWords>> = {
   'pt-BR': async () => (await import('./subscribing/pt-br.dictionary.js')).ptBR,
   ja: async () => (await import('./subscribing/ja.dictionary.js')).ja,
 };
+
+const SIGNING_WORDS: Record<Locale, () => Promise<SigningWords>> = {
+  en: async () => signing,
+  es: async () => (await import('./signing/es.dictionary.js')).es,
+  de: async () => (await import('./signing/de.dictionary.js')).de,
+  fr: async () => (await import('./signing/fr.dictionary.js')).fr,
+  'pt-BR': async () => (await import('./signing/pt-br.dictionary.js')).ptBR,
+  ja: async () => (await import('./signing/ja.dictionary.js')).ja,
+};
+
+/** The words for signing a prepared transaction in one language. */
+export const loadSigningWords = (locale: Locale): Promise<SigningWords> => SIGNING_WORDS[locale]();
 
 /** The words of subscribing and cancelling in one language, beside those of buyers' pages. */
 export const loadSubscribingWords = (locale: Locale): Promise<SubscribingWords> => SUBSCRIBING_WORDS[locale]();

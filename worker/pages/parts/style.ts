@@ -189,11 +189,12 @@ footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padd
 .fields,.field{display:grid;gap:1rem}
 .field{gap:.25rem}
 .field label,.kinds legend{font-size:.9375rem;font-weight:600;padding:0}
-.field input{font:inherit;min-height:2.875rem;width:100%;padding:.5rem .75rem;border-radius:.625rem;border:1px solid var(--soft);background:var(--card);color:var(--ink)}
+.field input,.field textarea{font:inherit;min-height:2.875rem;width:100%;padding:.5rem .75rem;border-radius:.625rem;border:1px solid var(--soft);background:var(--card);color:var(--ink)}
 .check,.kinds label{display:flex;gap:.5rem;align-items:baseline;font-size:.9375rem}
 .check input,.kinds input{accent-color:var(--accent-text)}
 .kinds{border:0;margin:0;padding:0;display:grid;gap:.5rem}
 .kinds small,.rows small{display:block}
+.transaction-steps{display:grid;gap:.625rem;padding-left:1.25rem}
 .rows{list-style:none;display:grid}
 .rows li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;padding:.5rem 0}
 .rows li+li{border-top:1px solid var(--line)}

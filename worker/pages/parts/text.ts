@@ -38,7 +38,8 @@ function toUnits(amounts: Amount[]): { units: bigint[]; decimals: number } {
   return { units: amounts.map(({ amount }) => BigInt(amount.replace('.', '') + '0'.repeat(decimals - decimalsOf(amount)))), decimals };
 }
 
-function toAmount(asset: string, units: bigint, decimals: number): Amount {
+/** Amount of so many base units. */
+export function toAmount(asset: string, units: bigint, decimals: number): Amount {
   const digits = String(units).padStart(decimals + 1, '0');
   const point = digits.length - decimals;
   return { asset, amount: decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}` };
@@ -75,7 +76,7 @@ export const shortened = (address: string): string => `${address.slice(0, 4)}…
 
 export const formatCount = (locale: string, count: number): string => new Intl.NumberFormat(locale).format(count);
 
-export const formatPeriod = (locale: string, count: number, unit: 'day' | 'minute'): string =>
+export const formatPeriod = (locale: string, count: number, unit: 'day' | 'hour' | 'minute'): string =>
   new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 
 export const isOne = (locale: string, count: number): boolean => new Intl.PluralRules(locale).select(count) === 'one';

@@ -51,7 +51,7 @@ export const REFUSED_STATES = {
   },
   setup_not_ready: {
     why: 'The product or the account lacks something that this call needs: a payout wallet, a USDC account of that wallet, or your word that it may sell live.',
-    next: 'Ask GET /v1/access/setup/readiness?product_id=…: each failing check carries the call that mends it. `meta.fix` of this answer, where it is there, is that call.',
+    next: 'Ask GET /v1/access/setup/readiness?product_id=…: each failing check carries the call that mends it. `meta.fix` of this answer, where it is there, is that call. A transaction that your wallet has to sign is shown in words and signed at /sign.',
   },
   duplicate_settlement: {
     why: 'The same signed payment was used for another product or another customer. One payment pays one thing, once.',

@@ -10,6 +10,7 @@ export const robotsText = (): string =>
     'Disallow: /r/',
     'Disallow: /dashboard',
     'Disallow: /login',
+    'Disallow: /sign',
     '',
   ].join('\n');
 

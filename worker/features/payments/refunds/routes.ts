@@ -34,7 +34,7 @@ const prepare = createRoute({
   tags,
   summary: 'Prepare a refund',
   description:
-    'From the wallet that was paid to the wallet that paid. Once the chain shows it, it stands in `refunded` of the payment: never more than ' +
+    'From the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Once the chain shows it, it stands in `refunded` of the payment: never more than ' +
     'came in. While one that was prepared may still land: 409 `state_conflict` with `meta.reason` `in_flight`.',
   ...writeRoute,
   request: {

@@ -15,6 +15,8 @@ export interface Fix {
   body?: Record<string, unknown>;
   /** Unsigned, base64. */
   transaction?: string;
+  /** Page that shows the transaction in words and has a wallet sign it. */
+  sign_url?: string;
 }
 
 export const FixBody = z
@@ -24,6 +26,7 @@ export const FixBody = z
     path: z.string().optional(),
     body: z.record(z.string(), z.unknown()).optional(),
     transaction: z.string().optional().openapi({ description: 'Unsigned, base64: sign it with the payout wallet and send it.' }),
+    sign_url: z.url().optional().openapi({ description: 'Page that shows the transaction in words and has a wallet sign and send it.' }),
   })
   .openapi('Fix', {
     description:

@@ -39,7 +39,8 @@ const prepare = createRoute({
   tags,
   summary: 'Publish the plan of a product',
   description:
-    'The transaction by which your payout wallet publishes the plan of the present price and period. Sign it, send it, and confirm. What ' +
+    'The transaction by which your payout wallet publishes the plan of the present price and period. Open `/sign#<transaction>` of this ' +
+    'service to sign and send it, then confirm. What ' +
     'the plan says can never be changed: another price is another plan.',
   ...idempotentRoute(),
   request: { ...request, headers: IdempotencyHeader },

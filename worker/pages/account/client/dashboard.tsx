@@ -1,5 +1,6 @@
 import { callApi, serverNow } from '../../browser/call-api.ts';
 import { copyText } from '../../browser/copy-text.ts';
+import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { newIdempotencyKey } from '../../browser/idempotency-key.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
 import { forgetSession, keepSession, onSignedOutElsewhere, readSession, signOutEverywhere } from '../../browser/session.ts';
@@ -11,7 +12,6 @@ import type { DashboardActions } from '../dashboard/props.ts';
 import { Dashboard } from '../dashboard/view.tsx';
 import { type DashboardFacts, loginPathOf } from '../facts.ts';
 import { type MadeKey, readHoldings, toShownKey } from './holdings.ts';
-import { drawOnChange, textIn } from './page.ts';
 import { goToProvider, isReturn, takeReturn } from './provider.ts';
 
 const COPIED_MS = 2000;

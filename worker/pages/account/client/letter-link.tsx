@@ -1,4 +1,5 @@
 import { callApi } from '../../browser/call-api.ts';
+import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
 import { forgetSession } from '../../browser/session.ts';
 import { sayIn } from '../../parts/text.ts';
@@ -11,7 +12,6 @@ import {
   nextLetterLink,
 } from '../letter-link/machine.ts';
 import { LetterLink, type LetterLinkActions } from '../letter-link/view.tsx';
-import { drawOnChange, textIn } from './page.ts';
 import { showPassword } from './sign-in.tsx';
 
 const TOKEN = /^#token=([\w.-]{1,200})$/;

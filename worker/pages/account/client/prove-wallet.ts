@@ -1,8 +1,8 @@
 import type { SolanaSignInFeature, SolanaSignInInput, SolanaSignMessageFeature } from '@solana/wallet-standard-features';
-import { toBase58 } from '../../browser/bytes.ts';
 import { callApi } from '../../browser/call-api.ts';
 import { callWallet, chainOf, type Features, type OpenWallet, openWallet, WalletError } from '../../browser/wallets.ts';
 import type { Answer } from '../../parts/answer.ts';
+import { toBase58 } from '../../parts/bytes.ts';
 import type { Session } from '../../parts/session.ts';
 import type { WalletTerms } from '../../parts/wallet-choice.ts';
 

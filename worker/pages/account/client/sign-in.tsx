@@ -1,4 +1,5 @@
 import { callApi } from '../../browser/call-api.ts';
+import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
 import { keepSession } from '../../browser/session.ts';
 import { listWallets, onWalletsChange, WalletError } from '../../browser/wallets.ts';
@@ -9,7 +10,6 @@ import type { AccountTextKey, LoginFacts } from '../facts.ts';
 import { firstLogin, isForm, type LoginEffect, type LoginNews, type LoginState, nextLogin } from '../login/machine.ts';
 import type { LoginActions } from '../login/props.ts';
 import { Login } from '../login/view.tsx';
-import { drawOnChange, textIn } from './page.ts';
 import { signInWithWallet, TO_SIGN_IN } from './prove-wallet.ts';
 import { goToProvider, takeReturn } from './provider.ts';
 

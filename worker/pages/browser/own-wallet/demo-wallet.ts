@@ -7,9 +7,9 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import type { Dictionary } from '../../locales/en.ts';
+import { fromBase64, toBase58 } from '../../parts/bytes.ts';
 import { formatMoney, formatPeriod, type Say, sayIn } from '../../parts/text.ts';
 import type { WalletTerms } from '../../parts/wallet-choice.ts';
-import { fromBase64, toBase58 } from '../bytes.ts';
 import { OWN_WALLET_NAMES } from '../wallets.ts';
 import { keptIn, readFacts, registerOwnWallet } from './own-wallet.ts';
 import { decimalOf, readTransfers, type TransferAsked } from './read-transfers.ts';

@@ -1,6 +1,6 @@
-import { fromBase58 } from '../../browser/bytes.ts';
 import { copyText } from '../../browser/copy-text.ts';
 import { keepReceiptEmail, readReceiptEmail } from '../../browser/receipt-email.ts';
+import { fromBase58 } from '../../parts/bytes.ts';
 import type { Actions } from '../notes.tsx';
 import type { Report } from './page-state.ts';
 

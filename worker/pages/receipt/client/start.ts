@@ -1,4 +1,4 @@
-import { fromBase58 } from '../../browser/bytes.ts';
+import { fromBase58 } from '../../parts/bytes.ts';
 import type { ProofFacts } from '../send-proof.ts';
 import { openProofForm } from './send-proof.ts';
 

@@ -1,7 +1,12 @@
 import type { Child } from 'hono/jsx';
 import { createRoot } from 'hono/jsx/dom/client';
-import type { PageHolder } from '../../browser/page-holder.ts';
-import type { Problem, SayAccount } from '../facts.ts';
+import type { Say } from '../parts/text.ts';
+import type { PageHolder } from './page-holder.ts';
+
+interface Problem {
+  key: string;
+  values?: Record<string, string>;
+}
 
 /** What was typed into a field of the form that an event is about. */
 export const textIn = ({ target }: Event, name: string): string => String(new FormData(target as HTMLFormElement).get(name) ?? '');
@@ -19,11 +24,11 @@ const problemsOf = (state: object): Problem[] =>
   );
 
 /** Takes a page over from the server: draws every change, says aloud what went wrong, and moves the focus with the step. */
-export function drawOnChange<State extends { step: string }, News, Effect>(
+export function drawOnChange<State extends { step: string }, News, Effect, Key extends string>(
   page: PageHolder<State, News, Effect>,
   panel: HTMLElement,
-  say: SayAccount,
-  view: (state: State, say: SayAccount) => Child,
+  say: Say<Key | 'problem'>,
+  view: (state: State, say: Say<Key | 'problem'>) => Child,
 ): void {
   const root = createRoot(panel);
   let drawn: State | null = null;
@@ -36,7 +41,7 @@ export function drawOnChange<State extends { step: string }, News, Effect>(
     const known = problemsOf(before);
     const problem = problemsOf(after).find((one) => !known.includes(one));
     const announcement = document.getElementById('announcement');
-    if (announcement) announcement.textContent = problem ? `${say('problem')}. ${say(problem.key, problem.values)}` : '';
+    if (announcement) announcement.textContent = problem ? `${say('problem')}. ${say(problem.key as Key, problem.values)}` : '';
     if (after.step !== before.step) setTimeout(() => document.getElementById('panel-title')?.focus());
   };
   page.onChange(draw);

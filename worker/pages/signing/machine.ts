@@ -1,0 +1,167 @@
+/**
+ * Signing a prepared transaction as one state machine: it is read, a wallet is opened, and that wallet signs it. It knows no network and no
+ * wallet. What cannot be read in words reaches no wallet.
+ * @module
+ */
+
+import type { Failure } from '../parts/answer.ts';
+import { fromBase64 } from '../parts/bytes.ts';
+import { shortened } from '../parts/text.ts';
+import { type ReadTransaction, readTransaction } from '../parts/transaction.ts';
+import type { WalletChoice, WalletRefusal, WalletTerms } from '../parts/wallet-choice.ts';
+import { findPrepared, type Prepared } from './prepared.ts';
+import type { AnyKey } from './words.ts';
+
+export interface SigningFacts extends WalletTerms {
+  locale: string;
+  text: Record<AnyKey, string>;
+  usdcMints: string[];
+}
+
+export interface Problem {
+  key: AnyKey;
+  values?: Record<string, string>;
+}
+
+/** A prepared transaction, and why no wallet is asked to sign it. */
+export interface Paper extends Prepared, ReadTransaction {
+  obstacle: Problem | null;
+}
+
+type Step =
+  | { step: 'pasting'; problem: Problem | null }
+  | { step: 'choosing'; paper: Paper; problem: Problem | null }
+  | { step: 'opening' | 'asking' | 'sending'; paper: Paper }
+  /** `signed`: the transaction, where it is not sent yet. */
+  | { step: 'done'; txSignature: string; signed: string | null; copied: 'text' | 'selected' | null };
+
+interface Kept {
+  wallets: WalletChoice[] | null;
+  walletName: string;
+  attempt: number;
+}
+
+export type SigningState = Kept & Step;
+export type StateAt<K extends Step['step']> = Extract<SigningState, { step: K }>;
+
+export type SigningNews =
+  | { kind: 'pasted'; text: string }
+  | { kind: 'walletsChanged'; wallets: WalletChoice[] }
+  | { kind: 'walletPressed'; walletName: string }
+  | { kind: 'backPressed' }
+  | { kind: 'otherPressed' }
+  | { kind: 'walletOpened'; attempt: number; account: string }
+  | { kind: 'walletRefused'; attempt: number; refusal: WalletRefusal }
+  /** `signed`: null where the wallet has sent it by itself. */
+  | { kind: 'signed'; attempt: number; signed: string | null; txSignature: string }
+  | { kind: 'sent'; txSignature: string }
+  | { kind: 'refused'; failure: Failure }
+  | { kind: 'copied'; isSelected: boolean };
+
+export type SigningEffect =
+  | { kind: 'openWallet'; attempt: number; walletName: string }
+  /** `sends`: the service does not send it, so that the wallet is asked to if it can. */
+  | { kind: 'ask'; attempt: number; transaction: string; sends: boolean }
+  | { kind: 'send'; paymentId: string; signed: string; txSignature: string };
+
+export const FIRST_SIGNING: SigningState = { wallets: null, walletName: '', attempt: 0, step: 'pasting', problem: null };
+
+interface Turn {
+  state: SigningState;
+  effects: SigningEffect[];
+}
+
+const turnTo = (state: SigningState, ...effects: SigningEffect[]): Turn => ({ state, effects });
+
+function enter({ wallets, walletName, attempt }: SigningState, step: Step, changed: Partial<Kept> = {}): SigningState {
+  return { wallets, walletName, attempt, ...changed, ...step };
+}
+
+function obstacleOf({ steps, signers, unsigned }: ReadTransaction): Problem | null {
+  if (steps.some(({ kind }) => kind === 'unknown')) return { key: 'gUnknownHelp' };
+  if (unsigned.length === 0) return { key: 'gSignedAlready' };
+  return unsigned.length > 1 ? { key: 'gOthers', values: { signers: signers.join(', ') } } : null;
+}
+
+function read(state: SigningState, text: string): Turn {
+  const fail = (key: AnyKey) => turnTo(enter(state, { step: 'pasting', problem: { key } }));
+  const prepared = findPrepared(text);
+  if (prepared === null) return fail('gNone');
+  try {
+    const known = readTransaction(fromBase64(prepared.transaction));
+    return turnTo(enter(state, { step: 'choosing', paper: { ...prepared, ...known, obstacle: obstacleOf(known) }, problem: null }));
+  } catch {
+    return fail('gUnreadable');
+  }
+}
+
+const OF_REFUSAL: Record<WalletRefusal, AnyKey> = {
+  rejected: 'gDeclined',
+  network: 'pNetwork',
+  no_account: 'pNoAccount',
+  failed: 'gFailed',
+  unclear: 'gFailed',
+};
+
+/** The page after an event, and what is to be done about it. What is answered too late changes nothing. */
+export function nextSigning(facts: SigningFacts, state: SigningState, news: SigningNews): Turn {
+  const isLate = 'attempt' in news && news.attempt !== state.attempt;
+  if (isLate) return turnTo(state);
+  switch (news.kind) {
+    case 'pasted':
+      return state.step === 'pasting' || state.step === 'choosing' ? read(state, news.text) : turnTo(state);
+    case 'walletsChanged':
+      return turnTo({ ...state, wallets: news.wallets });
+    case 'walletPressed': {
+      if (state.step !== 'choosing' || state.paper.obstacle !== null) return turnTo(state);
+      const { walletName } = news;
+      const attempt = state.attempt + 1;
+      const opening = enter(state, { step: 'opening', paper: state.paper }, { walletName, attempt });
+      return turnTo(opening, { kind: 'openWallet', attempt, walletName });
+    }
+    case 'backPressed':
+      return state.step === 'opening' || state.step === 'asking' ? choose(state, null, state.attempt + 1) : turnTo(state);
+    case 'otherPressed':
+      return turnTo(enter(state, { step: 'pasting', problem: null }, { attempt: state.attempt + 1 }));
+    case 'walletOpened':
+      return state.step === 'opening' ? ask(state, news.account) : turnTo(state);
+    case 'walletRefused': {
+      if (state.step !== 'opening' && state.step !== 'asking') return turnTo(state);
+      const values = { wallet: state.walletName, network: facts.text[facts.network] };
+      return choose(state, { key: OF_REFUSAL[news.refusal], values });
+    }
+    case 'signed': {
+      if (state.step !== 'asking') return turnTo(state);
+      const { signed, txSignature } = news;
+      const { paper } = state;
+      if (signed === null || paper.paymentId === null) return turnTo(enter(state, { step: 'done', txSignature, signed, copied: null }));
+      return turnTo(enter(state, { step: 'sending', paper }), { kind: 'send', paymentId: paper.paymentId, signed, txSignature });
+    }
+    case 'sent':
+      return state.step === 'sending'
+        ? turnTo(enter(state, { step: 'done', txSignature: news.txSignature, signed: null, copied: null }))
+        : turnTo(state);
+    case 'refused': {
+      if (state.step !== 'sending') return turnTo(state);
+      const { code } = news.failure;
+      return choose(state, code === 'offline' ? { key: 'pOffline' } : { key: 'gRefused', values: { code } });
+    }
+    case 'copied':
+      return state.step === 'done' ? turnTo({ ...state, copied: news.isSelected ? 'selected' : 'text' }) : turnTo(state);
+  }
+}
+
+type Busy = StateAt<'opening' | 'asking' | 'sending'>;
+
+const choose = (state: Busy, problem: Problem | null, attempt = state.attempt): Turn =>
+  turnTo(enter(state, { step: 'choosing', paper: state.paper, problem }, { attempt }));
+
+/** Only the wallet that the transaction waits for is asked. */
+function ask(state: Busy, account: string): Turn {
+  const { paper, attempt, walletName } = state;
+  const [signer] = paper.unsigned;
+  if (signer !== account)
+    return choose(state, { key: 'gNotYours', values: { wallet: walletName, account: shortened(account), signer: signer ?? '' } });
+  const asking = enter(state, { step: 'asking', paper });
+  return turnTo(asking, { kind: 'ask', attempt, transaction: paper.transaction, sends: paper.paymentId === null });
+}

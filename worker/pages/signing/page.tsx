@@ -1,0 +1,34 @@
+import { PAGE_ASSETS } from '../assets.ts';
+import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
+import { loadSigningWords } from '../locales/dictionaries.ts';
+import { sayIn } from '../parts/text.ts';
+import { FIRST_SIGNING, type SigningFacts } from './machine.ts';
+import { SigningPanel } from './view.tsx';
+
+/** `/sign#<transaction>`: shows in words what a prepared transaction does, and has a wallet sign it. The server never sees the transaction. */
+export async function sendSigning(page: PageContext): Promise<Response> {
+  const { config } = page.c.var.ctx;
+  const text = { ...page.text, ...(await loadSigningWords(page.locale)) };
+  const facts: SigningFacts = {
+    locale: page.locale,
+    text,
+    network: config.NETWORK,
+    ownWallet: demoWalletOf(config),
+    usdcMints: [config.network.usdcMint],
+  };
+  const say = sayIn(text);
+  const { scripts, alsoConnectTo } = ownWalletParts(facts.ownWallet);
+  return sendPage(
+    page,
+    { title: say('gTitle'), layout: 'plain', scripts: [...scripts, PAGE_ASSETS.signing], facts, isUnframed: true, alsoConnectTo },
+    <main>
+      <p class="hidden" role="status" aria-live="polite" id="announcement" />
+      <div id="panel">
+        <SigningPanel facts={facts} state={FIRST_SIGNING} say={say} />
+      </div>
+      <noscript>
+        <p class="notice">{say('needsScript')}</p>
+      </noscript>
+    </main>,
+  );
+}
