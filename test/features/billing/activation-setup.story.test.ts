@@ -35,6 +35,12 @@ describe('an agent that sets up an account buys its plan', () => {
     expect(again.status).toBe(200);
   });
 
+  it('learns from a call without a credential that a setup secret is one', async () => {
+    const { status, body } = await w.call('POST', '/v1/access/x402/activate/starter');
+    expect([status, body.code]).toEqual([401, 'invalid_authorization']);
+    for (const header of ['X-Svc-Setup-Secret', 'X-Svc-Key', 'Authorization']) expect(body.detail).toContain(header);
+  });
+
   it('pays with no other secret: unknown, wrong, expired and malformed get one answer', async () => {
     const [good, stranger] = [await newSetup(w), await newSetup(w)];
     const expired = [await newSetup(w, { expiresAt: Date.now() - 1 }), await newSetup(w, { status: 'expired', expiresAt: null })];

@@ -14,6 +14,9 @@ export interface ActivatorEnv extends ActorEnv {
   Variables: ActorEnv['Variables'] & { setupIntentId: SetupIntentId | null };
 }
 
+const NO_CREDENTIAL =
+  'Show whose plan this is: an API key in X-Svc-Key, the token of a sign-in in Authorization: Bearer, or the setup_secret of an agent’s setup in X-Svc-Setup-Secret.';
+
 /**
  * Who may buy a plan for an account: its key, its owner's token, or the agent that sets it up. Where a setup secret is shown
  * beside another credential, the secret counts: it is the narrower right, and spend limits bind it.
@@ -21,6 +24,8 @@ export interface ActivatorEnv extends ActorEnv {
 const requireActivator = createMiddleware<ActivatorEnv>(async (c, next) => {
   const secret = c.req.header('X-Svc-Setup-Secret');
   if (secret === undefined) {
+    if (!c.req.header('X-Svc-Key') && !c.req.header('Authorization'))
+      throw new ApiError('invalid_authorization', { detail: NO_CREDENTIAL });
     await setActor(c, await c.var.authenticate(c, 'execute'));
     c.set('setupIntentId', null);
     return next();
