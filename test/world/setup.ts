@@ -2,7 +2,7 @@ import { reset } from 'cloudflare:test';
 import { afterAll, afterEach, expect } from 'vitest';
 import { testEnv } from './env.ts';
 import { migrate } from './migrated.ts';
-import { modelessSoFar } from './modes.ts';
+import { unboundSoFar } from './modes.ts';
 
 // The test runner resolves @solana/kit for browsers, where it insists on a secure context; workerd always is one.
 Object.assign(globalThis, { isSecureContext: true });
@@ -24,8 +24,8 @@ afterAll(() => {
   console.log = show;
 });
 
-// Live rows and those of the sandbox stand in the same tables: a statement that finds some of them by what both can hold says of which mode.
-afterAll(() => expect(modelessSoFar()).toEqual([]));
+// All tenants, live and of the sandbox, share the tables: a statement that finds rows by what a tenant may name says whose it means.
+afterAll(() => expect(unboundSoFar()).toEqual([]));
 
 // Objects end with their file: one that its alarm calls between two files, or after the last, would ask the test runner for the module of
 // the service when nobody answers any more, and the worker would wait for it for ever.

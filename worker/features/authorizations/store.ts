@@ -1,6 +1,7 @@
 import { and, desc, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import type { AuthorizationId, PaymentId } from '#core/ids.ts';
-import type { Db, Scope, Shard } from '#platform/context.ts';
+import { rowsOnChainOf } from '#platform/chain/reach.store.ts';
+import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import {
@@ -25,22 +26,24 @@ export const findAuthorizationOf = async (db: Db, checkout: PaymentId): Promise<
 const IS_STANDING = sql`status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval')`;
 
 /** The one authorization that what stands at an address on the chain is collected for; null: there is none. */
-export const findStanding = async (db: Db, address: string, isLive: boolean): Promise<AuthorizationRow | null> =>
+export const findStanding = async (db: Db, address: string, tenant: Tenant): Promise<AuthorizationRow | null> =>
   (await db
     .select()
     .from(subscriptionAuthorizations)
-    .where(and(eq(subscriptionAddress, address), eq(livemode, isLive), IS_STANDING))
+    .where(and(eq(subscriptionAddress, address), rowsOnChainOf(tenant, subscriptionAuthorizations), IS_STANDING))
     .get()) ?? null;
 
+type Addressed = Pick<AuthorizationRow, 'id' | 'merchantId' | 'livemode' | 'subscriptionAddress'>;
+
 /** True where another checkout of the same wallet for the same plan waits for its signature, or has it. */
-export const hasOther = async (db: Db, row: Pick<AuthorizationRow, 'id' | 'subscriptionAddress' | 'livemode'>): Promise<boolean> =>
+export const hasOther = async (db: Db, row: Addressed): Promise<boolean> =>
   (await db
     .select({ id })
     .from(subscriptionAuthorizations)
     .where(
       and(
         eq(subscriptionAddress, row.subscriptionAddress),
-        eq(livemode, row.livemode),
+        rowsOnChainOf(row, subscriptionAuthorizations),
         ne(id, row.id),
         isNull(subscriptionAuthorizations.endedAt),
       ),
@@ -49,7 +52,7 @@ export const hasOther = async (db: Db, row: Pick<AuthorizationRow, 'id' | 'subsc
     .get()) !== undefined;
 
 /** True where the wallet has signed in another checkout for the same plan that is not over. */
-export const hasSignedOther = async (db: Db, row: Pick<AuthorizationRow, 'id' | 'subscriptionAddress' | 'livemode'>): Promise<boolean> =>
+export const hasSignedOther = async (db: Db, row: Addressed): Promise<boolean> =>
   (await db
     .select({ id })
     .from(subscriptionAuthorizations)
@@ -57,7 +60,7 @@ export const hasSignedOther = async (db: Db, row: Pick<AuthorizationRow, 'id' | 
     .where(
       and(
         eq(subscriptionAddress, row.subscriptionAddress),
-        eq(livemode, row.livemode),
+        rowsOnChainOf(row, subscriptionAuthorizations),
         ne(id, row.id),
         isNull(subscriptionAuthorizations.endedAt),
         eq(payments.status, 'PENDING_CONFIRMATION'),
@@ -185,9 +188,11 @@ export const takeCollectedBack = ({ db, now }: Shard, { authorizationId, periodS
     .where(and(ofPeriod(authorizationId, periodStartsAt), isNull(subscriptionCollections.collectedAt)));
 
 /** The other authorizations for what stands at an address that are collected from, or may be again. */
-export const listRivals = (db: Db, row: Pick<AuthorizationRow, 'id' | 'subscriptionAddress' | 'livemode'>): Promise<AuthorizationRow[]> =>
+export const listRivals = (db: Db, row: Addressed): Promise<AuthorizationRow[]> =>
   db
     .select()
     .from(subscriptionAuthorizations)
-    .where(and(eq(subscriptionAddress, row.subscriptionAddress), eq(livemode, row.livemode), ne(id, row.id), IS_STANDING))
+    .where(
+      and(eq(subscriptionAddress, row.subscriptionAddress), rowsOnChainOf(row, subscriptionAuthorizations), ne(id, row.id), IS_STANDING),
+    )
     .all();

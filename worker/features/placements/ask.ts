@@ -37,7 +37,7 @@ export async function askPlatform(ctx: Shard, asking: Asking, pace: Pace): Promi
     return takePlace(desk, standing, inviteUrl, await isHeldByAnother(ctx.db, placement));
   }
   if (!isOwn) return { kind: 'refused', reason: 'unclaimed' };
-  const granted = livemode ? await openGrant(ctx, { ...standing.place, ...standing, merchantId: membership.merchantId }) : null;
+  const granted = livemode ? await openGrant(ctx, { ...standing.place, ...standing, merchantId: membership.merchantId, livemode }) : null;
   const giving: Giving = {
     ...standing,
     inviteUrl,

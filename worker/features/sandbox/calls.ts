@@ -60,7 +60,7 @@ export async function begin(
 export async function list(scope: Scope, limit: number) {
   const sessions = await listSandboxSessions(scope.db, scope.merchantId, limit);
   const deliveries = await countDeliveries(
-    scope.db,
+    scope,
     sessions.map(({ id }) => id),
   );
   return sessions.map((session) => toSandboxSessionResource(session, deliveries.get(session.id)));
@@ -68,7 +68,7 @@ export async function list(scope: Scope, limit: number) {
 
 /** A session as a merchant sees it, with what was delivered of it so far. */
 export async function present(scope: Scope, session: SandboxSession) {
-  return toSandboxSessionResource(session, (await countDeliveries(scope.db, [session.id])).get(session.id));
+  return toSandboxSessionResource(session, (await countDeliveries(scope, [session.id])).get(session.id));
 }
 
 export const get = async (scope: Scope, sessionId: SandboxSessionId) =>

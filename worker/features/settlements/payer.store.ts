@@ -1,5 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { MINUTE } from '#core/time.ts';
+import { rowsOnChainOf } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
@@ -11,13 +12,13 @@ import { EXPIRED } from './store.ts';
 const PAYER_WINDOW_MS = PAYER_LIMITS.failedMinutes * MINUTE;
 
 /**
- * Of a payer in one mode, over all merchants: what is open, and what failed on chain. What expired was never there, and cost nothing. What a channel
+ * A payer's settlements on one chain, in live mode over all merchants: what is open, and what failed on chain. What expired was never there, and cost nothing. What a channel
  * pays out is sent by the service.
  */
-const payerCounts = ({ livemode, payerWallet, createdAt }: Settlement) => ({
+const payerCounts = ({ payerWallet, createdAt, ...settlement }: Settlement) => ({
   open: sql`total(status = 'pending')`,
   failed: sql`total(failure_reason <> ${EXPIRED})`,
-  ofPayer: sql`FROM settlements WHERE payer_wallet = ${payerWallet} AND livemode = ${livemode ? 1 : 0} AND status <> 'settled' AND purpose NOT IN ('metered', 'subscription') AND created_at > ${createdAt - PAYER_WINDOW_MS}`,
+  ofPayer: sql`FROM settlements WHERE payer_wallet = ${payerWallet} AND ${rowsOnChainOf(settlement, settlements)} AND status <> 'settled' AND purpose NOT IN ('metered', 'subscription') AND created_at > ${createdAt - PAYER_WINDOW_MS}`,
 });
 
 /** Fails the batch where a payer has as many open or failed settlements as allowed: every one of them may cost us its fee. */

@@ -83,7 +83,7 @@ const waitForCollection = (ctx: Shard, payment: Payment): Promise<Payment> =>
 
 /** One that has to be approved anew may be replaced: its buyer came back for that. */
 async function isHeld(ctx: Shard, row: AuthorizationRow, subscription: Subscription): Promise<boolean> {
-  const standing = await findStanding(ctx.db, row.subscriptionAddress, row.livemode);
+  const standing = await findStanding(ctx.db, row.subscriptionAddress, row);
   return standing !== null && standing.status !== 'requires_reapproval' && isSameSubscription(standing, subscription);
 }
 

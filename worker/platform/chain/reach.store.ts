@@ -1,5 +1,5 @@
-import { eq, type SQL, sql } from 'drizzle-orm';
-import type { Shard } from '#platform/context.ts';
+import { type SQL, sql } from 'drizzle-orm';
+import type { Shard, Tenant } from '#platform/context.ts';
 import { type MerchantTable, rowsOf } from '#platform/db/page.ts';
 
 /** Text of an SQL condition that the partial indexes of live rows have word for word. */
@@ -36,7 +36,13 @@ export function inReach({ sandbox }: Pick<Shard, 'sandbox'>, customerRef = 'cust
  * a live row is found from the real chain alone, and a sandbox row from its merchant's own.
  */
 export const rowsOnChain = ({ sandbox }: Pick<Shard, 'sandbox'>, table: MerchantTable): SQL =>
-  sandbox === null ? eq(table.livemode, true) : rowsOf(table, { merchantId: sandbox.merchantId, livemode: false });
+  sandbox === null ? liveRows(table) : rowsOf(table, { merchantId: sandbox.merchantId, livemode: false });
+
+/** Rows on the chain of a row: the real chain, which all merchants share, or the sandbox of its merchant. */
+export const rowsOnChainOf = (row: Tenant, table: MerchantTable): SQL => (row.livemode ? liveRows(table) : rowsOf(table, row));
+
+/** Live rows of all merchants: those that the real chain names. */
+export const liveRows = (table: MerchantTable): SQL => sql`${table.livemode} = 1`;
 
 /** The same for rows that belong to a payment, whose id is in `column`. */
 export function isOfPaymentInReach(ctx: Pick<Shard, 'sandbox'>, column: string): SQL {

@@ -8,10 +8,15 @@ import { type IdentitySession, identitySessions } from '#platform/db/tables/chec
 export const findIdentitySession = (db: Db, identitySessionId: IdentitySessionId) =>
   db.select().from(identitySessions).where(eq(identitySessions.id, identitySessionId)).get();
 
-/** The newest session in which this person gave this merchant a grant that was not used. */
+/** The newest session in which this person gave this merchant, in this mode, a grant that was not used. */
 export const findGranting = (
   db: Db,
-  { merchantId, provider, providerUserId }: Pick<IdentitySession, 'merchantId' | 'provider'> & { providerUserId: string },
+  {
+    merchantId,
+    livemode,
+    provider,
+    providerUserId,
+  }: Pick<IdentitySession, 'merchantId' | 'livemode' | 'provider'> & { providerUserId: string },
 ): Promise<IdentitySession | undefined> =>
   db
     .select()
@@ -19,6 +24,7 @@ export const findGranting = (
     .where(
       and(
         eq(identitySessions.merchantId, merchantId),
+        eq(identitySessions.livemode, livemode),
         eq(identitySessions.provider, provider),
         eq(identitySessions.providerUserId, providerUserId),
         sql`grant_sealed IS NOT NULL`,

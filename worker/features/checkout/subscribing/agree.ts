@@ -12,7 +12,7 @@ import { lookAtSubscriptions } from '#features/subscriptions/look.ts';
 import { consentMemoOf, isMeantFor } from '#features/subscriptions/meant-for.ts';
 import { prepareSteps } from '#features/subscriptions/prepare-consent.ts';
 import { applyLook } from '#features/subscriptions/reconcile.ts';
-import type { Shard } from '#platform/context.ts';
+import type { Shard, Tenant } from '#platform/context.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { RailId } from '#rules/rails.ts';
@@ -32,13 +32,13 @@ export async function agreeOnPlan(ctx: Shard, sale: Prospect, railId: RailId, wa
   if (silent) throw newOutageError(silent);
   const { draft } = await viewPlan(ctx, { ...sale, product: sale.product! });
   const subscriptionAddress = findSubscriptionAddress(draft.address, wallet as typeof draft.address).address;
-  await requireNoneActive(ctx, subscriptionAddress, sale.livemode);
+  await requireNoneActive(ctx, subscriptionAddress, sale.product!);
   const { periodHours, pullers } = draft.plan;
   return { planAddress: draft.address, subscriptionAddress, puller: pullers[0]!, periodHours: Number(periodHours) };
 }
 
-async function requireNoneActive(ctx: Shard, address: string, livemode: boolean): Promise<void> {
-  const standing = await findStanding(ctx.db, address, livemode);
+async function requireNoneActive(ctx: Shard, address: string, seller: Tenant): Promise<void> {
+  const standing = await findStanding(ctx.db, address, seller);
   if (standing?.status !== 'active' && standing?.status !== 'past_due') return;
   throw newSubscribedError(ctx, standing);
 }
@@ -69,9 +69,9 @@ export async function viewSubscribing(ctx: Shard, payment: Payment, authorizatio
 }
 
 /** The other authorization that collects from this very subscription; null: there is none. */
-async function findHolder(ctx: Shard, { id, subscriptionAddress, livemode }: AuthorizationRow, subscription: Subscription) {
-  const standing = await findStanding(ctx.db, subscriptionAddress, livemode);
-  return standing !== null && standing.id !== id && isSameSubscription(standing, subscription) ? standing : null;
+async function findHolder(ctx: Shard, row: AuthorizationRow, subscription: Subscription) {
+  const standing = await findStanding(ctx.db, row.subscriptionAddress, row);
+  return standing !== null && standing.id !== row.id && isSameSubscription(standing, subscription) ? standing : null;
 }
 
 /** As `viewSubscribing`, where a checkout begins. 409 setup_not_ready or state_conflict, 503 rpc_unavailable. */

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import type { AccountId, EntitlementId, MeteredSessionId, PaymentId } from '#core/ids.ts';
+import { liveRows } from '#platform/chain/reach.store.ts';
 import type { Db } from '#platform/context.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -45,7 +46,7 @@ export const findChannel = async (db: Db, channelId: string): Promise<MeteredSes
     await db
       .select({ id: meteredSessions.id })
       .from(meteredSessions)
-      .where(and(eq(meteredSessions.livemode, true), eq(meteredSessions.channelId, channelId)))
+      .where(and(liveRows(meteredSessions), eq(meteredSessions.channelId, channelId)))
       .get()
   )?.id;
 
@@ -55,7 +56,7 @@ export const findPaidAt = async (db: Db, wallet: string): Promise<AccountId | un
     await db
       .select({ merchantId: products.merchantId })
       .from(products)
-      .where(and(eq(products.livemode, true), eq(products.payoutWallet, wallet)))
+      .where(and(liveRows(products), eq(products.payoutWallet, wallet)))
       .limit(1)
       .get()
   )?.merchantId;

@@ -97,6 +97,7 @@ const besideOf = (db: Db, paymentId: PaymentId, txSignature: string, livemode: S
         and(
           eq(rivals.subscriptionAddress, subscriptionAuthorizations.subscriptionAddress),
           eq(rivals.livemode, subscriptionAuthorizations.livemode),
+          sql`(${rivals.livemode} = 1 OR ${rivals.merchantId} = ${subscriptionAuthorizations.merchantId})`,
           ne(rivals.id, subscriptionAuthorizations.id),
           sql`${rivals.status} IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval')`,
         ),

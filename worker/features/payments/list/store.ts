@@ -45,10 +45,10 @@ export interface PaymentFilter extends IndexedFilter, Omit<SearchedFilter, 'text
 type Table = typeof payments | typeof archivedPayments;
 
 /** What claims say, and beside them payments that were never confirmed. */
-const ofTransaction = (table: Table, txSignature: string, livemode: boolean): SQL => {
-  const claimed = sql`SELECT subject_id FROM (${subjectsOfTransaction(txSignature, [livemode])})`;
+const ofTransaction = (table: Table, txSignature: string, scope: Scope): SQL => {
+  const claimed = sql`SELECT subject_id FROM (${subjectsOfTransaction(txSignature, [scope.livemode])})`;
   if (table === archivedPayments) return sql`${table.id} IN (SELECT ${storyIdOf(sql`subject_id`)} FROM (${claimed}))`;
-  const unconfirmed = sql`SELECT id FROM payments WHERE livemode = ${livemode ? 1 : 0} AND tx_signature = ${txSignature} AND status <> 'CONFIRMED' AND tx_signature IS NOT NULL`;
+  const unconfirmed = sql`SELECT id FROM payments WHERE livemode = ${scope.livemode ? 1 : 0} AND +merchant_id = ${scope.merchantId} AND tx_signature = ${txSignature} AND status <> 'CONFIRMED' AND tx_signature IS NOT NULL`;
   return sql`${table.id} IN (${claimed} UNION ALL ${unconfirmed})`;
 };
 
@@ -63,7 +63,7 @@ function indexedBy(table: Table, scope: Scope, filter: IndexedFilter): SQL {
   ];
   return and(
     rowsOf(table, scope, narrowed),
-    txSignature === undefined ? undefined : ofTransaction(table, txSignature, scope.livemode),
+    txSignature === undefined ? undefined : ofTransaction(table, txSignature, scope),
     createdFrom === undefined ? undefined : gte(table.createdAt, createdFrom),
     createdTo === undefined ? undefined : lt(table.createdAt, createdTo),
   )!;

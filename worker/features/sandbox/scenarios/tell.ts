@@ -7,7 +7,7 @@ import { done, later, type Step } from './script.ts';
 export const untilTold = (type: EventType): Step => ({
   action: 'deliver',
   run: async ({ scope, session }) => {
-    const deliveries = await listSessionDeliveries(scope.db, session.id, type);
+    const deliveries = await listSessionDeliveries(scope.db, session, type);
     return deliveries.some(({ delivery }) => delivery.attempt === 0 && delivery.status === 'pending') ? later : done();
   },
 });
@@ -16,7 +16,7 @@ export const untilTold = (type: EventType): Step => ({
 export const tellAgain = (type: EventType): Step => ({
   action: 'deliver_again',
   run: async ({ scope, session }) => {
-    const deliveries = await listSessionDeliveries(scope.db, session.id, type);
+    const deliveries = await listSessionDeliveries(scope.db, session, type);
     for (const { delivery, endpoint, event } of deliveries)
       if (endpoint.status === 'enabled')
         await postAttempt(scope, { delivery: { ...delivery, attempt: delivery.attempt - 1 }, endpoint, event });

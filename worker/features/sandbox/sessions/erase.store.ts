@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import { MOVING_TYPES } from '#features/figures/movements.ts';
 import { claimsInReach, inReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
@@ -26,13 +26,17 @@ export const listSessionMoving = (scope: Scope): Promise<StoredEvent[]> =>
   scope.db
     .select()
     .from(events)
-    .where(sql`livemode = 0 AND request_id = ${causeOf(scope.sandbox!.sessionId!)} AND +type IN ${[...MOVING_TYPES]}`);
+    .where(sql`${eventsOfSession(scope)} AND +type IN ${[...MOVING_TYPES]}`);
+
+/** By the index of its events, so that no other event of the merchant is read. */
+const eventsOfSession = ({ merchantId, sandbox }: Scope): SQL =>
+  sql`livemode = 0 AND +merchant_id = ${merchantId} AND request_id = ${causeOf(sandbox!.sessionId!)}`;
 
 /** Statements, not effects: delete the rows of everything a session made, and then of the session itself. */
 export function sessionErasure(scope: Scope): Write[] {
   const { db } = scope;
   const sessionId = scope.sandbox!.sessionId!;
-  const theirs = sql`livemode = 0 AND request_id = ${causeOf(sessionId)}`;
+  const theirs = eventsOfSession(scope);
   const ofPayments = isOfPaymentInReach(scope, 'payment_id');
   return [
     db.delete(webhookDeliveries).where(sql`event_id IN (SELECT id FROM events WHERE ${theirs})`),

@@ -126,7 +126,7 @@ async function collect(
   follow: Follow,
   action: string,
 ): Promise<SandboxSession> {
-  const untold = await listUntold(scope.db, session.id, EVENTS_MAX);
+  const untold = await listUntold(scope.db, session, EVENTS_MAX);
   const told = untold.filter(({ type }) => type !== scenario.heldBack || notes.released !== undefined);
   if (told.length > 0)
     await follow(

@@ -56,10 +56,15 @@ export const listStalled = (db: Db, movedBefore: number, limit: number) =>
     .orderBy(sandboxSessions.movedAt)
     .limit(limit);
 
-const isOfSession = (sessionId: string): SQL => sql`${events.livemode} = 0 AND ${events.requestId} = ${causeOf(sessionId)}`;
+type Session = Pick<SandboxSession, 'id' | 'merchantId'>;
+
+/** Events are found by the index of their sessions, so that a merchant's other events are not read. */
+const isOfMerchant = (merchantId: AccountId): SQL => sql`${events.livemode} = 0 AND +${events.merchantId} = ${merchantId}`;
+
+const isOfSession = ({ id, merchantId }: Session): SQL => sql`${isOfMerchant(merchantId)} AND ${events.requestId} = ${causeOf(id)}`;
 
 /** What happened in a session since its event `after`, in the order it was recorded. */
-export const listSessionEvents = (db: Db, { id, eventSeq }: Pick<SandboxSession, 'id' | 'eventSeq'>, limit: number) =>
+export const listSessionEvents = (db: Db, session: SandboxSession, limit: number) =>
   db
     .select({
       seq: events.seq,
@@ -71,33 +76,33 @@ export const listSessionEvents = (db: Db, { id, eventSeq }: Pick<SandboxSession,
       createdAt: events.createdAt,
     })
     .from(events)
-    .where(and(isOfSession(id), gt(events.seq, eventSeq)))
+    .where(and(isOfSession(session), gt(events.seq, session.eventSeq)))
     .orderBy(asc(events.seq))
     .limit(limit);
 
 /** Events of a session that its endpoints were not told of. */
-export async function listUntold(db: Db, sessionId: string, limit: number): Promise<{ id: string; type: string }[]> {
+export async function listUntold(db: Db, session: Session, limit: number): Promise<{ id: string; type: string }[]> {
   return db
     .select({ id: events.id, type: events.type })
     .from(events)
-    .where(and(isOfSession(sessionId), isNull(events.fannedOutAt)))
+    .where(and(isOfSession(session), isNull(events.fannedOutAt)))
     .orderBy(asc(events.seq))
     .limit(limit);
 }
 
 /** The deliveries of a session's events of one type, with all that a repetition of one takes. */
-export const listSessionDeliveries = (db: Db, sessionId: string, type: string) =>
+export const listSessionDeliveries = (db: Db, session: Session, type: string) =>
   db
     .select({ delivery: webhookDeliveries, endpoint: webhookEndpoints, event: events })
     .from(events)
     .innerJoin(webhookDeliveries, eq(webhookDeliveries.eventId, events.id))
     .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
-    .where(and(isOfSession(sessionId), sql`${events.type} = ${type}`, isNull(webhookDeliveries.replayOf)))
+    .where(and(isOfSession(session), sql`${events.type} = ${type}`, isNull(webhookDeliveries.replayOf)))
     .orderBy(asc(webhookDeliveries.id));
 
 /** What became of the deliveries of some sessions, by session. */
 export async function countDeliveries(
-  db: Db,
+  { db, merchantId }: Scope,
   sessionIds: string[],
 ): Promise<Map<string, { sent: number; succeeded: number; failed: number }>> {
   if (sessionIds.length === 0) return new Map();
@@ -111,7 +116,7 @@ export async function countDeliveries(
     })
     .from(events)
     .innerJoin(webhookDeliveries, eq(webhookDeliveries.eventId, events.id))
-    .where(and(sql`${events.livemode} = 0`, inArray(events.requestId, causes)))
+    .where(and(isOfMerchant(merchantId), inArray(events.requestId, causes)))
     .groupBy(events.requestId);
   return new Map(rows.map(({ cause, ...counts }) => [sessionIds[causes.indexOf(cause)]!, counts]));
 }

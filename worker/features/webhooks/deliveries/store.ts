@@ -23,6 +23,7 @@ export async function loadFanOut(db: Db, eventIds: string[]) {
       .where(
         and(
           eq(webhookEndpoints.status, 'enabled'),
+          inArray(webhookEndpoints.livemode, [true, false]),
           // An endpoint that was being saved while its account was deleted is sent nothing either.
           sql`NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = ${webhookEndpoints.merchantId} AND a.status = 'deleted')`,
           inArray(webhookEndpoints.merchantId, db.select({ id: events.merchantId }).from(events).where(wanted) as never),
