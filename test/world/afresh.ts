@@ -1,6 +1,7 @@
 import { reset } from 'cloudflare:test';
 import { setTimeout as later } from 'node:timers';
 import { afterAll, vi } from 'vitest';
+import { chargedFetch } from '#core/isolate/budget.ts';
 import { forgetAll } from '#core/isolate/memory.ts';
 import { endSkips } from './clock.ts';
 
@@ -10,7 +11,9 @@ import { endSkips } from './clock.ts';
 // with its worker. A timer that is not due at once is set without the test runner, which would walk the stack for each of them to find
 // its own.
 forgetAll();
-const { fetch, setTimeout } = globalThis;
+const { setTimeout } = globalThis;
+// The service charges each call of the network to the invocation that makes it, in every file.
+globalThis.fetch = chargedFetch;
 const timers: ReturnType<typeof setTimeout>[] = [];
 globalThis.setTimeout = ((...timer: Parameters<typeof setTimeout>) => {
   const id = timer[1] ? later(...timer) : setTimeout(...timer);
@@ -23,6 +26,6 @@ afterAll(async () => {
   vi.useRealTimers();
   endSkips();
   vi.unstubAllGlobals();
-  globalThis.fetch = fetch;
+  globalThis.fetch = chargedFetch;
   await reset();
 });

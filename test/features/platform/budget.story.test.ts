@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Budget, CALLS_MAX, chargeCall, chargedEnv, chargedFetch, currentBudget, withBudget } from '#core/isolate/budget.ts';
+import { Budget, CALLS_MAX, chargeCall, chargedEnv, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import type { Env } from '#platform/context.ts';
 import { databasesOf } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
@@ -33,7 +33,7 @@ describe('the budget of an invocation', () => {
       () => env.ASSETS.fetch('https://assets/font'),
       () => object(env.ADMISSION).ask(),
       () => object(env.METERED_SESSION).ask(),
-      () => chargedFetch(`${testEnv.TEST_CHAIN_URL}/nothing`),
+      () => fetch(`${testEnv.TEST_CHAIN_URL}/nothing`),
       () => db.run('SELECT 1'),
       () => db.all('SELECT 1'),
       () => db.batch([db.run('SELECT 1'), db.run('SELECT 2')]),
