@@ -42,6 +42,7 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
   lookAtChannels: (ctx, { sessionIds }) => watchSessions(ctx, sessionIds),
   projectMeteredSession: async (ctx, { projection }) => projectMeteredSession(await scopeOfSession(ctx, projection.snapshot), projection),
   collectSubscriptions: async (ctx, job) => (await import('#features/subscriptions/sweep.ts')).collectQueued(ctx, job),
+  readSubscription: async (ctx, job) => (await import('#features/subscriptions/sweep.ts')).readQueued(ctx, job),
   // Loaded when there is a sandbox to run, because most deployments start without one.
   runSandboxSession: async (ctx, { sessionId }) =>
     (await import('#features/sandbox/sessions/run.ts')).runSession(ctx, sessionId as SandboxSessionId, followEvents),

@@ -2378,7 +2378,7 @@ export interface paths {
     };
     /**
      * Get a native subscription
-     * @description As the chain shows it this moment; while no node answers, as it was seen last, which is a day ago at most.
+     * @description As it is stored. What was done on the chain without this service is read within seconds of the call, and once a day without one: call again, or wait for the event.
      */
     get: operations['getNativeSubscription'];
     put?: never;

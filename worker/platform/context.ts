@@ -25,6 +25,7 @@ export type Job = { requestId?: string | undefined; database?: string | undefine
   | { kind: 'projectMeteredSession'; projection: MeteredProjection }
   | { kind: 'lookAtChannels'; sessionIds: string[] }
   | { kind: 'collectSubscriptions'; authorizationIds: string[] }
+  | { kind: 'readSubscription'; authorizationId: string }
   /** The next steps of a sandbox session, and what has fallen due in one merchant's sandbox outside of sessions. */
   | { kind: 'runSandboxSession'; sessionId: string }
   | { kind: 'sweepSandbox'; merchantId: string }

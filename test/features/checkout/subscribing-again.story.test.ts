@@ -34,6 +34,8 @@ describe('a subscriber who comes back to the page because the approval was lost'
     await buyer.confirm();
     await loseApproval(buyer);
     const path = `/v1/access/native-subscriptions/${buyer.bill.subscription.authorization_id}`;
+    await w.call('GET', path, { key: shop.merchant.key });
+    await w.deliver();
     expect((await w.call('GET', path, { key: shop.merchant.key })).body.status).toBe('requires_reapproval');
     const bill = (await connectTo(shop, { wallet_address: buyer.wallet.address })).body;
     expect(bill.subscription.steps.map(({ kind }: { kind: string }) => kind)).toEqual(['approve']);
@@ -42,6 +44,7 @@ describe('a subscriber who comes back to the page because the approval was lost'
     const authorizationId = buyer.bill.subscription.authorization_id;
     const manageUrl = `https://svc.test/s/${authorizationId}`;
     expect((await again.read()).subscription).toMatchObject({ steps: [], problem: 'subscribed', manage_url: manageUrl });
+    await w.deliver();
     expect((await buyer.authorization()).status).toBe('active');
     expect(await w.chain.held(buyer.wallet.address)).toBe(95_000_000n);
     const { status, body } = await connectTo(shop, { wallet_address: buyer.wallet.address });

@@ -75,6 +75,8 @@ describe('a buyer who cancels', () => {
     const signature = await life.subscriber.send(cancelInstruction(life.subscriber.route));
     await life.cancelConfirm({ tx_signature: signature });
     await life.subscriber.send(resumeInstruction(life.subscriber.route, address(USDC)));
+    await life.show();
+    await w.deliver();
     expect((await life.show()).body).toMatchObject({ status: 'active' });
     expect(await life.cancelConfirm({ tx_signature: signature })).toMatchObject({
       status: 422,
@@ -92,7 +94,7 @@ describe('a buyer who cancels', () => {
     expect(await life.collectFirst()).toMatchObject({ kind: 'waiting', reason: 'subscription_cancelled' });
   });
 
-  it('is shown to its merchant alone, in its mode, as the chain has it this moment', async () => {
+  it('is shown to its merchant alone, in its mode, as the chain has it once the first GET has had it read', async () => {
     const life = await seller.subscribe();
     const { key, sandboxKey } = await w.merchant();
     expect([
@@ -102,6 +104,8 @@ describe('a buyer who cancels', () => {
     ]).toEqual([404, 404, 404]);
     expect((await w.call('GET', life.path)).status).toBe(401);
     await life.subscriber.send(cancelInstruction(life.subscriber.route));
+    expect((await life.show()).body.status).toBe('active');
+    await w.deliver();
     const { body } = await life.show();
     expect(body).toMatchObject({ authorization_id: life.id, status: 'cancel_requested', period_hours: 720 });
     await skipTime(w.chain, 60);

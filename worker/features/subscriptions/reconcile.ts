@@ -3,9 +3,10 @@ import type { AuthorizationId } from '#core/ids.ts';
 import { DAY, SECOND } from '#core/time.ts';
 import { factsOf, overAt, stepAuthorization } from '#features/authorizations/authorization.ts';
 import { findAuthorization } from '#features/authorizations/store.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
+import { type Ctx, hasSubscriptions, type Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { sendJob } from '#platform/queues/send-jobs.ts';
 import { type AuthorizationStep, type ConsentSeen, stepAfterLook } from '#rules/subscriptions/authorization.ts';
 import { firstAttemptAt, type LastCollection, luckOf } from '#rules/subscriptions/schedule.ts';
 import { consentIn } from './consent.ts';
@@ -14,6 +15,19 @@ import type { SubscriptionLook } from './look.ts';
 /** 404. */
 export const getAuthorization = async (ctx: Shard, authorizationId: AuthorizationId): Promise<AuthorizationRow> =>
   (await findAuthorization(ctx.db, authorizationId)) ?? raise('not_found');
+
+/** True where the chain may still change the authorization. */
+export const isRead = ({ status, endedAt, stoppedAt }: AuthorizationRow): boolean =>
+  status !== 'pending' && endedAt === null && stoppedAt === null;
+
+/**
+ * Has the queue read an authorization's accounts. A GET shows the stored row and changes nothing: what the chain shows is stored behind it,
+ * within seconds. In the sandbox only the session's own steps read its chain.
+ */
+export function askForLook(ctx: Shard, row: AuthorizationRow): void {
+  if (ctx.sandbox === null && isRead(row) && hasSubscriptions(ctx.config))
+    ctx.defer(sendJob(ctx, { kind: 'readSubscription', authorizationId: row.id }));
+}
 
 /** Brings an authorization to what a look shows: each step once, with its event. Harmless repeated. */
 export const applyLook = (ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Promise<AuthorizationRow> =>

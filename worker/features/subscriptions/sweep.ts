@@ -19,7 +19,7 @@ import { followUp, isDue } from './collect.ts';
 import { collectFirst } from './collect-first.ts';
 import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
 import { shareLifetime } from './prepare-collection.ts';
-import { getAuthorization } from './reconcile.ts';
+import { getAuthorization, isRead } from './reconcile.ts';
 
 const PAGE_MAX = 200;
 /** How long those who took them have until they are due again. */
@@ -78,6 +78,12 @@ export async function collectQueued(ctx: Shard, { authorizationIds }: { authoriz
     ctx,
     rows.filter((row) => isDue(row, ctx.now)),
   );
+}
+
+/** A queue message: reads the accounts of an authorization that a GET showed. Harmless doubled, late or lost. */
+export async function readQueued(ctx: Shard, { authorizationId }: { authorizationId: string }): Promise<void> {
+  const rows = await listAuthorizations(ctx.db, [authorizationId as AuthorizationId]);
+  await followEach(ctx, rows.filter(isRead));
 }
 
 /** Where no node answers, all of them are looked at again once the lease is over. */

@@ -8,7 +8,7 @@ import { newOutageError } from '#features/rails/quote.ts';
 import { getRail } from '#features/rails/registry.ts';
 import { viewPlan } from '#features/rails/subscription-plan/plan.ts';
 import { isSameSubscription } from '#features/subscriptions/consent.ts';
-import { lookAtSubscriptions } from '#features/subscriptions/look.ts';
+import { lookAtSubscriptions, type SubscriptionLook } from '#features/subscriptions/look.ts';
 import { consentMemoOf, isMeantFor } from '#features/subscriptions/meant-for.ts';
 import { prepareSteps } from '#features/subscriptions/prepare-consent.ts';
 import { applyLook } from '#features/subscriptions/reconcile.ts';
@@ -51,16 +51,20 @@ const newSubscribedError = (ctx: Shard, { id }: Pick<AuthorizationRow, 'id'>): A
 
 /**
  * What is left to sign for an authorization that is not collected from yet. What is in the way is told, and never an error. Each step carries
- * the checkout's own memo: what it is signed for.
+ * the checkout's own memo: what it is signed for. Stores nothing: `onHolder` decides what follows where another authorization collects already.
  */
-export async function viewSubscribing(ctx: Shard, payment: Payment, authorization: AuthorizationRow): Promise<Subscribing> {
+export async function viewSubscribing(
+  ctx: Shard,
+  payment: Payment,
+  authorization: AuthorizationRow,
+  onHolder: (holder: AuthorizationRow, look: SubscriptionLook) => unknown,
+): Promise<Subscribing> {
   const [look = null] = await lookAtSubscriptions(ctx, [routeOf(authorization)]);
   if (look === null) return { authorization, steps: [], problem: 'unavailable' };
   const { subscription } = look.sight;
   const holder = subscription && look.standing.kind === 'paid' ? await findHolder(ctx, authorization, subscription) : null;
   if (holder) {
-    // What was approved again is believed at once, and not with the next look of the sweep.
-    await applyLook(ctx, holder, look);
+    await onHolder(holder, look);
     return { authorization, steps: [], problem: 'subscribed', holder };
   }
   const isUnproven = subscription !== null && !(await isMeantFor(ctx, payment, authorization, subscription));
@@ -76,7 +80,8 @@ async function findHolder(ctx: Shard, row: AuthorizationRow, subscription: Subsc
 
 /** As `viewSubscribing`, where a checkout begins. 409 setup_not_ready or state_conflict, 503 rpc_unavailable. */
 export async function beginSubscribing(ctx: Shard, payment: Payment, authorization: AuthorizationRow): Promise<Subscribing> {
-  const subscribing = await viewSubscribing(ctx, payment, authorization);
+  // What was approved again is believed at once, and not with the next look of the sweep.
+  const subscribing = await viewSubscribing(ctx, payment, authorization, (holder, look) => applyLook(ctx, holder, look));
   if (subscribing.holder) throw newSubscribedError(ctx, subscribing.holder);
   switch (subscribing.problem) {
     case 'unavailable':

@@ -6,6 +6,7 @@ import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { requireViewer } from '#features/payments/payment.ts';
 import { grantAccess } from '#features/payments/purchase.ts';
 import { collectFirst } from '#features/subscriptions/collect-first.ts';
+import { askForLook } from '#features/subscriptions/reconcile.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Shard, Tenant } from '#platform/context.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
@@ -35,10 +36,10 @@ export async function followSubscription(shard: Shard, payment: Payment, viewer:
   return confirmPayment(ctx, { paymentId: followed.id, txSignature: followed.txSignature, viewer });
 }
 
-/** What a checkout's buyer has left to sign; null where it is no subscription's, or over. */
+/** What a checkout's buyer has left to sign; null where it is no subscription's, or over. Stores nothing. */
 export async function subscribingOf(shard: Shard, payment: Payment): Promise<Subscribing | null> {
   if (!isSubscribing(payment) || PAYMENT.isTerminal(payment.status) || shard.now > payment.expiresAt) return null;
   const ctx = await inMode(shard, payment);
   const authorization = await findAuthorizationOf(ctx.db, payment.id);
-  return authorization && viewSubscribing(ctx, payment, authorization);
+  return authorization && viewSubscribing(ctx, payment, authorization, (holder) => askForLook(ctx, holder));
 }

@@ -1,9 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
+import { ApiError } from '#core/errors.ts';
 import { type AuthorizationId, isAuthorizationId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { AuthorizationBody, toAuthorizationResource } from '#features/authorizations/resource.ts';
 import { findAuthorization } from '#features/authorizations/store.ts';
+import { isOf } from '#platform/context.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { merchantErrors, merchantRoute, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
@@ -11,8 +13,8 @@ import { answerLeased, IdempotencyHeader, idempotencyErrors, requireIdempotencyK
 import { type AppEnv, jsonBody, ModeQuery, ok, protocolBodyErrors, type RouteContext, router, Timestamp } from '#platform/http/openapi.ts';
 import { countCall, publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
+import { askForLook, getAuthorization } from '../reconcile.ts';
 import { confirmCancel, prepareCancel } from './cancel.ts';
-import { readAuthorization } from './read.ts';
 import { stopAuthorization } from './stop.ts';
 
 const params = z.object({
@@ -29,7 +31,9 @@ const get = createRoute({
   operationId: 'getNativeSubscription',
   tags,
   summary: 'Get a native subscription',
-  description: 'As the chain shows it this moment; while no node answers, as it was seen last, which is a day ago at most.',
+  description:
+    'As it is stored. What was done on the chain without this service is read within seconds of the call, and once a day without one: call again, ' +
+    'or wait for the event.',
   ...merchantRoute('read'),
   request: { params, query: z.object(ModeQuery) },
   responses: { ...ok(AuthorizationBody), ...merchantErrors('not_found') },
@@ -112,7 +116,9 @@ const confirm = createRoute({
 export const subscriptionRoutes = router()
   .openapi(get, async (c) => {
     const { scope: ctx } = c.var;
-    const row = await readAuthorization(ctx, c.req.valid('param').authorization_id as AuthorizationId);
+    const row = await getAuthorization(ctx, c.req.valid('param').authorization_id as AuthorizationId);
+    if (!isOf(ctx, row)) throw new ApiError('not_found');
+    askForLook(ctx, row);
     return c.json(toAuthorizationResource(row), 200);
   })
   .openapi(stop, async (c) => {

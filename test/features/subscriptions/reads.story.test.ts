@@ -1,0 +1,101 @@
+import { address, createNoopSigner, type Instruction } from '@solana/kit';
+import { getApproveInstruction } from '@solana-program/token';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
+import { USDC } from '../../world/chain.ts';
+import { endSkips } from '../../world/clock.ts';
+import { tablesOf } from '../../world/database-dump.ts';
+import { sellRenewing, subscribeRenewing } from '../../world/renewing.ts';
+import { connectTo, SubscriptionBuyer } from '../../world/subscription-buyer.ts';
+import { SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+const w = subscriptionWorld();
+/** Every row of every table that can be read row by row, which a search index cannot. */
+const rows = async () => {
+  const tables = (await tablesOf(w.env.DB)).filter((name) => !name.endsWith('_words'));
+  const found = await w.env.DB.batch(tables.map((table) => w.env.DB.prepare(`SELECT * FROM ${table}`)));
+  return Object.fromEntries(tables.map((table, at) => [table, found[at]!.results]));
+};
+
+describe('a GET of a subscription', () => {
+  let shop: SubscriptionShop;
+  beforeAll(async () => {
+    shop = await SubscriptionShop.openPublished(w);
+  });
+  afterAll(endSkips);
+
+  const subscribed = async () => {
+    const buyer = await SubscriptionBuyer.connect(shop);
+    await buyer.signAll();
+    await buyer.confirm();
+    await w.deliver();
+    return buyer;
+  };
+  const pathOf = (id: string) => `/v1/access/native-subscriptions/${id}`;
+  const statusOf = async (buyer: SubscriptionBuyer): Promise<string> =>
+    (await w.call('GET', pathOf(buyer.bill.subscription.authorization_id), { key: shop.merchant.key })).body.status;
+
+  it('changes no row where the chain shows another state, and the queue that it wakes stores that state', async () => {
+    const buyer = await subscribed();
+    const onChain = await buyer.onChain();
+    await onChain.send(cancelInstruction(onChain.route));
+    w.queue.sent.splice(0);
+    const before = await rows();
+    expect([await statusOf(buyer), await statusOf(buyer)]).toEqual(['active', 'active']);
+    expect(await rows()).toEqual(before);
+    await w.deliver();
+    expect(await statusOf(buyer)).toBe('cancel_requested');
+  });
+
+  it('wakes nothing for a subscription that has ended', async () => {
+    const buyer = await subscribed();
+    const id = buyer.bill.subscription.authorization_id;
+    expect((await w.call('POST', `${pathOf(id)}/stop`, { key: shop.merchant.token })).status).toBe(200);
+    w.queue.sent.splice(0);
+    expect(await statusOf(buyer)).toBe('cancelled');
+    expect(w.queue.sent).toEqual([]);
+  });
+
+  it('changes no row through its checkout payment either, and what was approved again is stored behind the call', async () => {
+    const buyer = await subscribed();
+    const approve = getApproveInstruction({
+      source: address(await associatedTokenAccount(buyer.wallet.address, USDC)),
+      delegate: shop.wallet.address,
+      owner: createNoopSigner(buyer.wallet.address),
+      amount: 1n,
+    });
+    const plain = { ...approve, accounts: approve.accounts.map(({ address: at, role }) => ({ address: at, role })) };
+    await (await buyer.onChain()).send(plain as Instruction);
+    await statusOf(buyer);
+    await w.deliver();
+    expect(await statusOf(buyer)).toBe('requires_reapproval');
+    const bill: Body = (await connectTo(shop, { wallet_address: buyer.wallet.address })).body;
+    const again = new SubscriptionBuyer(shop, buyer.wallet, bill);
+    expect((await again.send(bill.subscription.steps[0].transaction)).status).toBe(200);
+    w.queue.sent.splice(0);
+    const before = await rows();
+    expect((await again.read()).subscription).toMatchObject({ steps: [], problem: 'subscribed' });
+    expect(await rows()).toEqual(before);
+    await w.deliver();
+    expect(await statusOf(buyer)).toBe('active');
+  });
+
+  it('changes no row in the sandbox, neither by the subscription nor by its payment', async () => {
+    const ada = await w.merchant();
+    const plan = await sellRenewing(w, ada);
+    const { authorization_id } = await subscribeRenewing(w, ada, plan, 'reader');
+    const begun = await w.connect(await w.product({ ...ada, key: ada.sandboxKey }));
+    await w.deliver();
+    w.queue.sent.splice(0);
+    const before = await rows();
+    for (const path of [pathOf(authorization_id), `/v1/payments/${begun.payment_id}`])
+      expect((await w.call('GET', path, { key: ada.sandboxKey })).status).toBe(200);
+    expect((await w.call('GET', `/v1/payments/${begun.payment_id}`)).body.status).toBe('PENDING_SIGNATURE');
+    expect(await rows()).toEqual(before);
+    expect(w.queue.sent).toEqual([]);
+  });
+});
