@@ -88,8 +88,9 @@ const ACTIONS: Record<string, Action> = {
           said: ({ lifted }: { lifted: boolean }) => (lifted ? `letters go to ${address} again` : `nothing was known of ${address}`),
         },
   accounts: ([account]) => ({
-    method: 'GET',
-    path: `/v1/operator/accounts${account === undefined ? '' : `?account=${encodeURIComponent(account)}`}`,
+    method: 'POST',
+    path: '/v1/operator/accounts/search',
+    body: account === undefined ? {} : { account },
     said: lines,
   }),
   payment: ([named]) => (named === undefined ? null : { method: 'GET', path: `/v1/operator/payments/${encodeURIComponent(named)}` }),

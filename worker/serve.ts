@@ -20,8 +20,7 @@ import { nameRequest } from '#platform/http/request-id.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 
 /** Of these a body may be longer. */
-const LONG_BODIES =
-  /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|receipt\/[^/]+\/invoice-metadata|(?:products\/webhook|billing\/webhooks|integrations\/mail\/webhooks)\/.*)$/;
+const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|receipt\/[^/]+\/invoice-metadata)$/;
 /** Signed over their exact bytes. */
 const RAW_BODIES = /^\/v1\/(?:products\/webhook|billing\/webhooks|integrations\/mail\/webhooks)\//;
 
@@ -60,14 +59,15 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   });
 });
 
-const [limitUsual, limitLong] = [BODY_KB.usual, BODY_KB.long].map((kilobytes) =>
-  bodyLimit({ maxSize: kilobytes * 1024, onError: () => Promise.reject(new ApiError('payload_too_large')) }),
-);
+const limitTo = (kilobytes: number) =>
+  bodyLimit({ maxSize: kilobytes * 1024, onError: () => Promise.reject(new ApiError('payload_too_large')) });
+const [limitUsual, limitProvider, limitLong] = [limitTo(BODY_KB.usual), limitTo(BODY_KB.provider), limitTo(BODY_KB.long)];
 const asItIs = async () => {};
 
 /** Only JSON, not too long, and never a private key. 413 payload_too_large, 415 unsupported_media_type, 422 validation_error. */
 async function readBody(c: Context<AppEnv>): Promise<void> {
-  await (LONG_BODIES.test(c.req.path) ? limitLong! : limitUsual!)(c, asItIs);
+  const limit = RAW_BODIES.test(c.req.path) ? limitProvider : LONG_BODIES.test(c.req.path) ? limitLong : limitUsual;
+  await limit(c, asItIs);
   // Over HTTP/1.1 a request without a body may come with an empty stream.
   if (c.req.header('Content-Type') === undefined && (await c.req.arrayBuffer()).byteLength === 0) return;
   if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))

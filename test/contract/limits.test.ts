@@ -47,7 +47,7 @@ describe('a limit', () => {
 
   it.each([
     `A list shows ${PER_PAGE.default} entries a page and at most ${PER_PAGE.max}, a timeline ${TIMELINE.default} and at most ${TIMELINE.max}.`,
-    `up to ${OWN_NAME_MAX} characters, a body up to ${BODY_KB.usual} KB, a manifest and what providers send up to ${plain(BODY_KB.long)} KB`,
+    `up to ${OWN_NAME_MAX} characters, a body up to ${BODY_KB.usual} KB, what providers send up to ${BODY_KB.provider} KB, a manifest and invoice metadata up to ${plain(BODY_KB.long)} KB`,
     `\`Idempotency-Key\` (${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.max} visible ASCII characters)`,
     `At most ${plain(OPEN_SESSIONS_MAX)} sessions of a product`,
     `price and customer fixed for ${LIFE.paymentSessionMinutes} minutes`,

@@ -42,6 +42,17 @@ describe('npm run admin', () => {
     if (words[0] === 'accounts') expect(out.trimEnd().split('\n')).toHaveLength(2);
   });
 
+  it('names an account in the body of its call, never in the address, which access logs keep', async () => {
+    const addresses: string[] = [];
+    const { url } = await serve((response, request) => {
+      addresses.push(String(request.url));
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ items: [] }));
+    });
+    expect((await admin(url, 'accounts', 'ada@example.com')).out).toBe('none\n');
+    expect(addresses).toEqual(['/v1/operator/accounts/search']);
+  });
+
   it('prints totals in the unit of their asset, and says what each counts', async () => {
     const { url } = await serve((response) => {
       response.setHeader('content-type', 'application/json');

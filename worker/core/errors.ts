@@ -61,7 +61,7 @@ export const ERRORS = {
   identity_expired: entry(410, 'This identity session has expired. Start a new one.'),
   payload_too_large: entry(
     413,
-    `The body is larger than ${BODY_KB.usual} KB. A manifest, invoice metadata and a provider’s webhook may have ${BODY_KB.long / 1024} MB.`,
+    `The body is larger than ${BODY_KB.usual} KB. A provider’s webhook may have ${BODY_KB.provider} KB, a manifest and invoice metadata ${BODY_KB.long / 1024} MB.`,
   ),
   unsupported_media_type: entry(415, 'Send the body as application/json.'),
   validation_error: entry(422, 'The request is not valid.'),

@@ -23,8 +23,8 @@ export const IDEMPOTENCY_KEY = { min: 8, max: 255 };
 export const OWN_NAME_MAX = 180;
 /** Keys of an object's metadata, and characters of a key and of a value. */
 export const METADATA = { keysMax: 50, keyMax: 40, valueMax: 500 };
-/** Kilobytes of a body; the longer ones are manifests and what providers send. */
-export const BODY_KB = { usual: 64, long: 1024 };
+/** Kilobytes of a body: a manifest or invoice metadata is long, and what a provider sends is read before anything proves who sent it. */
+export const BODY_KB = { usual: 64, provider: 256, long: 1024 };
 
 /** Hours that delivered access outlives paid time where a product does not say. */
 export const GRACE_HOURS = 72;

@@ -159,7 +159,7 @@ describe('what the payment processor refuses', () => {
   });
 
   describe('of what the processor itself sends', () => {
-    const MEGABYTE = 1_048_576;
+    const BYTES_MAX = 256 * 1024;
     const eventOf = (padding: number) =>
       JSON.stringify({
         id: 'evt_padded',
@@ -175,10 +175,11 @@ describe('what the payment processor refuses', () => {
         headers: { 'Stripe-Signature': await stripe.sign({ body }), ...headers },
       });
 
-    it('a body above a megabyte is 413, and one just below it is taken', async () => {
-      const { status, body } = await send(eventOf(MEGABYTE));
+    it('a body above 256 KB is 413, signed or forged, and one just below it is taken', async () => {
+      const { status, body } = await send(eventOf(BYTES_MAX));
       expect([status, body.code]).toEqual([413, 'payload_too_large']);
-      expect((await send(eventOf(MEGABYTE - 200))).body).toEqual({ received: true, duplicate: false });
+      expect((await send(eventOf(BYTES_MAX), { 'Stripe-Signature': 't=1,v1=00' })).status).toBe(413);
+      expect((await send(eventOf(BYTES_MAX - 200))).body).toEqual({ received: true, duplicate: false });
     });
 
     it('a body of another type than JSON is 415, signed or not', async () => {

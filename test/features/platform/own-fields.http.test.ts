@@ -122,6 +122,21 @@ describe('metadata', () => {
     });
   });
 
+  it('is kept and answered in NFC, keys and values alike', async () => {
+    const decomposed = { 'cafe\u0301': 'Zu\u0308rich' };
+    const composed = { 'caf\u00e9': 'Z\u00fcrich' };
+    const { body } = await send('POST', '/v1/access/products', { name: 'X', price: { asset: 'USDC', amount: '5' }, metadata: decomposed });
+    expect(body.metadata).toEqual(composed);
+    const changed = await send('PATCH', `/v1/products/${body.product_id}`, { metadata: { 'cafe\u0301': null } });
+    expect(changed.body.metadata).toEqual({});
+  });
+
+  it('says its bounds in the document: how many keys, and how long one is', async () => {
+    const { components } = (await w.call('GET', '/v1/openapi.json')).body;
+    const { metadata } = components.schemas.CreateProductRequest.properties;
+    expect(metadata).toMatchObject({ maxProperties: 50, propertyNames: { maxLength: 40 }, additionalProperties: { maxLength: 500 } });
+  });
+
   it('is merged by a change, which removes the keys that it sets to null', async () => {
     const change = async (metadata: unknown) => (await send('PATCH', `/v1/products/${productId}`, { metadata })).body.metadata;
     expect(await change({ c: '3' })).toEqual({ a: '1', b: '2', c: '3' });
@@ -137,4 +152,60 @@ describe('metadata', () => {
     const swapped = await send('PATCH', `/v1/products/${id}`, { metadata: { one: 'more', 'key-0': null } });
     expect([swapped.status, Object.keys(swapped.body.metadata).length]).toEqual([200, 50]);
   });
+});
+
+describe('a name that people are shown', () => {
+  const w = new World();
+  const HOSTILE: [string, string][] = [
+    ['an escape sequence', 'Ada\u001b]52;c;cm0gLXJm\u0007'],
+    ['a line feed', 'Ada\nid eve'],
+    ['a delete character', 'Ada\u007f'],
+    ['a C1 control', 'Ada\u009b2J'],
+  ];
+
+  it.each(HOSTILE)('is refused with %s at the registration, the account, a product, a key and an app', async (_, name) => {
+    const ada = await w.merchant();
+    const { product_id: id } = await w.product(ada);
+    const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    const price = { asset: 'USDC', amount: '5' };
+    const writes: [string, string, Record<string, unknown>][] = [
+      ['POST', '/v1/auth/register', { email: 'eve@example.com', password: 'correct horse', display_name: name }],
+      ['PATCH', '/v1/account/me', { display_name: name }],
+      ['PATCH', '/v1/account/me', { merchant_settings: { checkout_brand_name: name } }],
+      ['POST', '/v1/products', { name, price }],
+      ['PATCH', `/v1/products/${id}`, { name }],
+      ['POST', '/v1/keys', { name }],
+      ['POST', '/v1/access/apps', { name }],
+    ];
+    for (const [method, path, body] of writes) {
+      const { status, body: said } = await w.call(method, path, { key: ada.token, headers, body });
+      expect([method, path, status]).toEqual([method, path, 422]);
+      expect(JSON.stringify(said.detail)).toContain('without control characters');
+    }
+  });
+});
+
+describe('an https address of a merchant', () => {
+  const w = new World();
+
+  it.each(['https://bank.example@evil.example.com/', 'https://user:pw@shop.example.com/'])(
+    'is refused with user information: %s',
+    async (url) => {
+      const ada = await w.merchant();
+      const { product_id: id } = await w.product(ada);
+      const writes: [string, string, Record<string, unknown>][] = [
+        ['PATCH', `/v1/products/${id}`, { success_url: url }],
+        ['PATCH', `/v1/products/${id}`, { cancel_url: url }],
+        ['POST', `/v1/products/${id}/handoffs`, { success_url: url }],
+        ...['checkout_logo_url', 'checkout_hero_image_url', 'default_redirect_url', 'default_support_url'].map(
+          (name): [string, string, Record<string, unknown>] => ['PATCH', '/v1/account/me', { merchant_settings: { [name]: url } }],
+        ),
+      ];
+      for (const [method, path, body] of writes) {
+        const { status, body: said } = await w.call(method, path, { key: ada.token, body });
+        expect([method, path, status]).toEqual([method, path, 422]);
+        expect(JSON.stringify(said.detail)).toContain('without a user name or password');
+      }
+    },
+  );
 });

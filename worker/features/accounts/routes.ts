@@ -6,6 +6,7 @@ import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#letters/let
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import {
   keyedPersonRoute,
   merchantBodyErrors,
@@ -141,7 +142,7 @@ function timezoneOf(text: string): string | null {
 
 const UpdateAccountRequest = z
   .object({
-    display_name: z.string().trim().min(1).max(120).optional(),
+    display_name: ShownName(120).optional(),
     timezone: z
       .string()
       .max(64)

@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi';
+import { HttpsUrl, ShownName } from '#platform/http/bodies/own-fields.ts';
 import type { MerchantSettings } from './store.ts';
 
 /** What a merchant may set about their checkout. An empty text clears a setting. */
 const orCleared = <S extends z.ZodType<string>>(schema: S) => z.union([z.literal(''), schema]).optional();
 
-const text = (max: number) => orCleared(z.string().trim().min(1).max(max));
-const httpsUrl = orCleared(z.url({ protocol: /^https$/, hostname: z.regexes.domain, error: 'Expected an https URL' }).max(2048));
+const text = (max: number) => orCleared(ShownName(max));
+const httpsUrl = orCleared(HttpsUrl);
 const colour = orCleared(z.string().regex(/^#[0-9a-fA-F]{6}$/, 'Expected a colour such as #1a2b3c'));
 
 export const MerchantSettingsPatch = z

@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { KeyId, SetupIntentId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { newestOf } from '#platform/db/directory.ts';
+import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { created, idOf, idParam, jsonBody, ok, router } from '#platform/http/openapi.ts';
 import { countWrongSecrets, publicBucket, type Subject } from '#platform/http/rate-limit.ts';
@@ -23,7 +24,7 @@ const perSetup: Subject = (c) => c.req.param('setup_intent_id') ?? '';
 
 const CreateRequest = z
   .object({
-    agent_name: z.string().trim().min(1).max(120),
+    agent_name: ShownName(120),
     operator_contact: z.string().trim().min(1).max(254).optional(),
     intended_use: z.string().trim().min(1).max(2000).optional(),
     plan: z.enum(PLAN_NAMES).optional().openapi({ description: 'The plan you mean to buy.' }),

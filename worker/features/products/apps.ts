@@ -4,12 +4,13 @@ import { iso } from '#core/time.ts';
 import type { Scope } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { AccessApp } from '#platform/db/tables/products.ts';
+import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
 import { insertApp } from './store.ts';
 
 export const CreateAppRequest = z
   .object({
-    name: z.string().trim().min(1).max(160),
+    name: ShownName(160),
     homepage_url: z
       .url({ protocol: /^https$/, hostname: z.regexes.domain })
       .max(2048)

@@ -4,14 +4,13 @@ import { ASSETS, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
-import { Metadata, MetadataPatch, OwnName } from '#platform/http/bodies/own-fields.ts';
+import { HttpsUrl, Metadata, MetadataPatch, OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
 import { given, idOf, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS, RENEWAL_MODES } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, allowedRailsOf, firstRailOf, SELLING_RAILS } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
 import { PlaceBody, PRODUCT_TYPES } from './product-types.ts';
 
-export const HttpsUrl = z.url({ protocol: /^https$/, hostname: z.regexes.domain }).max(2048);
 const MoneyInput = z
   .object({ asset: z.enum(ASSETS), amount: z.string().max(64) })
   .openapi('MoneyInput', { example: { asset: 'USDC', amount: '12.5' } });
@@ -70,7 +69,7 @@ const terms = {
 
 export const CreateProductRequest = z
   .object({
-    name: z.string().trim().min(1).max(160),
+    name: ShownName(160),
     price: MoneyInput,
     slug: z
       .string()
@@ -85,7 +84,7 @@ export const CreateProductRequest = z
 /** Only what is given changes; null clears what may be absent. */
 export const UpdateProductRequest = z
   .object({
-    name: z.string().trim().min(1).max(160).optional(),
+    name: ShownName(160).optional(),
     price: MoneyInput.optional(),
     ...terms,
     external_product_id: orNull(terms.external_product_id).optional(),

@@ -59,7 +59,7 @@ export const REFUSED_REQUESTS = {
     next: 'Use one of the methods in the `Allow` header of the answer.',
   },
   payload_too_large: {
-    why: `A body has at most ${BODY_KB.usual} KB; a manifest, invoice metadata and what providers send at most ${BODY_KB.long / 1024} MB.`,
+    why: `A body has at most ${BODY_KB.usual} KB; what providers send at most ${BODY_KB.provider} KB, a manifest and invoice metadata ${BODY_KB.long / 1024} MB.`,
     next: 'Send less: keep long texts and pictures where you host them, and send their addresses.',
   },
   unsupported_media_type: {

@@ -5,6 +5,7 @@ import type { Ctx } from '#platform/context.ts';
 import { newestOf } from '#platform/db/directory.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
+import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { merchantBodyErrors, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
 import {
   answerOnce,
@@ -48,7 +49,7 @@ const AuthResponse = z
 
 export const Email = z.email().max(254).openapi({ example: 'ada@example.com' });
 const RegisterRequest = z
-  .object({ email: Email, password: z.string().max(1024), display_name: z.string().trim().min(1).max(120) })
+  .object({ email: Email, password: z.string().max(1024), display_name: ShownName(120) })
   .openapi('RegisterRequest', { example: { email: 'ada@example.com', password: 'correct horse', display_name: 'Ada' } });
 const LoginRequest = z.object({ email: Email, password: z.string().max(1024) }).openapi('LoginRequest');
 

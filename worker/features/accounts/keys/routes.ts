@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { admissionIdOf } from '#core/ids.ts';
 import { iso, isoOrNull } from '#core/time.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
+import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
@@ -37,7 +38,7 @@ const KeyBody = z
 
 const CreateKeyRequest = z
   .object({
-    name: z.string().trim().min(1).max(120),
+    name: ShownName(120),
     sandbox_mode: z.boolean().default(false),
     // Judged in the verb: an unsupported permission has a code of its own.
     permissions: z

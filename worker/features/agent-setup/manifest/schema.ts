@@ -6,7 +6,7 @@
 
 import { z } from '@hono/zod-openapi';
 import { OWN_NAME_MAX } from '#core/limits.ts';
-import { OwnName } from '#platform/http/bodies/own-fields.ts';
+import { OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
 const Amount = z.object({ asset: z.string().max(16), amount: z.string().max(64) });
@@ -35,7 +35,7 @@ const ManifestResource = z.object({
 
 export const manifestFields = {
   manifest_version: z.literal('1'),
-  name: z.string().trim().min(1).max(120),
+  name: ShownName(120),
   description: z.string().max(2000).optional(),
   homepage_url: Url.optional(),
   contact_email: z.string().max(254).optional(),

@@ -12,11 +12,32 @@ export const OwnName = z
   .refine(isOwnName, `Expected 1 to ${OWN_NAME_MAX} characters, no control characters, and no space at either end`)
   .openapi({ minLength: 1, maxLength: OWN_NAME_MAX });
 
+/** A name that people are shown, on pages and terminals: one line, no control characters (C0, C1). */
+export const ShownName = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine((text) => !/\p{Cc}/u.test(text), 'Expected a name without control characters');
+
+/** A public https address. One with user information would show buyers another host than the one it opens. */
+export const HttpsUrl = z
+  .url({ protocol: /^https$/, hostname: z.regexes.domain, error: 'Expected an https URL' })
+  .max(2048)
+  .refine((text) => !URL.canParse(text) || new URL(text).username + new URL(text).password === '', {
+    message: 'Expected an https URL without a user name or password',
+  });
+
 const MetadataKey = z
   .string()
+  .normalize('NFC')
   .refine((key) => key !== '' && lengthOf(key) <= METADATA.keyMax, `Expected a key of 1 to ${METADATA.keyMax} characters`);
+/** Said of the keys in the document; no type of the library knows the word. */
+const KEYS = { propertyNames: { minLength: 1, maxLength: METADATA.keyMax } };
 const MetadataValue = z
   .string()
+  .normalize('NFC')
   .refine((value) => lengthOf(value) <= METADATA.valueMax, `Expected a text of at most ${METADATA.valueMax} characters`)
   .openapi({ maxLength: METADATA.valueMax });
 
@@ -27,12 +48,12 @@ export const hasRoom = (metadata: Record<string, unknown>): boolean => Object.ke
 export const Metadata = z
   .record(MetadataKey, MetadataValue)
   .refine(hasRoom, TOO_MANY_KEYS)
-  .openapi({ maxProperties: METADATA.keysMax, example: { plan: 'gold' } });
+  .openapi({ maxProperties: METADATA.keysMax, ...KEYS, example: { plan: 'gold' } });
 
 /** A change of metadata: the keys that it names, and null for those that it removes. */
 export const MetadataPatch = z
   .record(MetadataKey, z.union([MetadataValue, z.null()]))
-  .openapi({ example: { plan: 'silver', campaign: null } });
+  .openapi({ ...KEYS, example: { plan: 'silver', campaign: null } });
 
 /** Metadata after a change; the caller checks that it has room. */
 export const changedMetadata = (before: Record<string, string>, patch: z.infer<typeof MetadataPatch>): Record<string, string> =>
