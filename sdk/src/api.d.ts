@@ -6094,7 +6094,7 @@ export interface components {
       homepage_url?: string;
     };
     Readiness: {
-      /** @description A sale by payment session and by x402 would work this moment, over every rail the product is offered on. */
+      /** @description A sale over the default rail would work this moment. `rails` says the same of each other rail: x402 also wants `live_mode_confirmed`. */
       ready: boolean;
       /**
        * @description `live` or `sandbox`.
@@ -6123,7 +6123,7 @@ export interface components {
         /** @description True if a sale over the rail would work this moment. */
         ready: boolean;
       }[];
-      /** @description Codes of the checks that fail: each of them stops a sale. */
+      /** @description Codes of the checks that stop a sale over the default rail; a check may fail for another rail alone. */
       blocking: string[];
       /** @description Parts of this deployment that are not configured, each with the variables that are missing. */
       not_configured: components['schemas']['Unconfigured'];

@@ -9,6 +9,10 @@ export const readiness = async (w: World, merchant: Merchant, query: string, opt
 
 export const checkOf = (answer: Body, code: string): Body => answer.checks.find((check: Body) => check.code === code);
 
+/** Codes of the checks that fail, for whichever rail. */
+export const failingIn = (answer: Body): string[] =>
+  answer.checks.filter(({ status }: Body) => status === 'fail').map(({ code }: Body) => code);
+
 export const openSession = (
   w: World,
   merchant: Merchant,

@@ -15,7 +15,7 @@ import { goodManifest, Setup } from '../../world/bootstrap.ts';
 import { USDC } from '../../world/chain.ts';
 import { testEnv } from '../../world/env.ts';
 import type { Received } from '../../world/receiver.ts';
-import { apply } from '../../world/sale.ts';
+import { apply, failingIn } from '../../world/sale.ts';
 import { type Answer, type Merchant, World } from '../../world/world.ts';
 
 const { caip2 } = NETWORKS.devnet;
@@ -164,16 +164,19 @@ describe('an agent on its own', () => {
     let readiness = answers.get('check_readiness');
     expect([readiness.ready, readiness.product_id]).toEqual([false, product.product_id]);
     const mended: string[] = [];
-    for (; !readiness.ready && mended.length < 5; ) {
+    for (; failingIn(readiness).length > 0 && mended.length < 5; ) {
       const broken = readiness.checks.find(({ status }: Body) => status === 'fail');
-      expect(broken.code).toBe(readiness.blocking[0]);
       expect(await apply(w, seller, broken.fix)).toBeLessThan(300);
       mended.push(broken.code);
       readiness = (await w.call('GET', `/v1/access/setup/readiness?product_id=${product.product_id}`, { key: seller.key })).body;
     }
     // The manifest named a wallet for one rail; the other needed one too, and nobody could yet pay USDC to either.
     expect(mended).toEqual(['payout_wallet_set', 'payout_ata_exists']);
-    expect([readiness.ready, readiness.blocking, readiness.checks.filter(({ status }: Body) => status === 'warn')]).toEqual([true, [], []]);
+    expect([readiness.ready, failingIn(readiness), readiness.checks.filter(({ status }: Body) => status === 'warn')]).toEqual([
+      true,
+      [],
+      [],
+    ]);
   });
 
   it('sells a request to another agent through a server that is not ours', async () => {

@@ -51,10 +51,17 @@ describe('live_mode_confirmed means one thing: without it nothing sells in live 
   it('a product for agents too waits for it over the rail of agents, and over no other', async () => {
     const product = await w.product(ada);
     const plain = { page: 200, connect: 200, session: 201 };
-    const waiting = { consume: 'live_mode_confirmed', rails: ['available', 'live_mode_confirmed'], ready: false, check: 'fail' };
+    const waiting = { consume: 'live_mode_confirmed', rails: ['available', 'live_mode_confirmed'], ready: true, check: 'fail' };
     expect(await told(product)).toEqual({ ...plain, ...waiting });
     await w.call('PATCH', `/v1/products/${product.product_id}`, { key: ada.key, body: { live_mode_confirmed: true } });
     expect(await told(product)).toEqual({ ...plain, consume: null, rails: ['available', null], ready: true, check: 'pass' });
+  });
+
+  it('a product that is sold to agents first is not ready without it', async () => {
+    const product = await w.product(ada, { default_rail: X402 });
+    expect(await told(product)).toMatchObject({ ready: false, check: 'fail' });
+    const { body } = await w.call('GET', `/v1/access/setup/readiness?product_id=${product.product_id}`, { key: ada.key });
+    expect(body.blocking).toEqual(['live_mode_confirmed']);
   });
 });
 

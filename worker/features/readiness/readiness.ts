@@ -8,11 +8,21 @@ import { isAllowed, isSoldOver, type Prospect, prospectOf } from '#features/prod
 import { readNamedKeys } from '#platform/chain/fee-payer.ts';
 import type { Scope } from '#platform/context.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
-import { RAIL_IDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
+import { firstRailOf, RAIL_IDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 import { accountChecks } from './account-checks.ts';
 import { CHECKS, type CheckCode, skip } from './checks.ts';
-import { appFoundCheck, planCheck, productChecks, productFoundCheck, railChecks, SANDBOX, SANDBOX_SKIPS, viewRail } from './sale-checks.ts';
+import {
+  appFoundCheck,
+  planCheck,
+  productChecks,
+  productFoundCheck,
+  railChecks,
+  SANDBOX,
+  SANDBOX_SKIPS,
+  stoppedChecks,
+  viewRail,
+} from './sale-checks.ts';
 import { loadSetup } from './store.ts';
 import { listUnconfigured, UnconfiguredBody } from './unconfigured.ts';
 
@@ -29,7 +39,8 @@ const CheckBody = z
 export const ReadinessBody = z
   .object({
     ready: z.boolean().openapi({
-      description: 'A sale by payment session and by x402 would work this moment, over every rail the product is offered on.',
+      description:
+        'A sale over the default rail would work this moment. `rails` says the same of each other rail: x402 also wants `live_mode_confirmed`.',
     }),
     mode: z.enum(['live', 'sandbox']),
     access_app_id: z.uuid().optional(),
@@ -43,7 +54,9 @@ export const ReadinessBody = z
         }),
       )
       .openapi({ description: 'Rails that the product is offered on, and whether each one sells this moment.' }),
-    blocking: z.array(z.string()).openapi({ description: 'Codes of the checks that fail: each of them stops a sale.' }),
+    blocking: z
+      .array(z.string())
+      .openapi({ description: 'Codes of the checks that stop a sale over the default rail; a check may fail for another rail alone.' }),
     not_configured: UnconfiguredBody,
     checked_at: Timestamp,
   })
@@ -85,7 +98,9 @@ export async function checkReadiness(
     ...accountChecks(ctx, setup, product),
   ];
   const ordered = (Object.keys(CHECKS) as CheckCode[]).map((code) => checks.find((check) => check.code === code)!);
-  const blocking = ordered.filter(({ status }) => status === 'fail').map(({ code }) => code);
+  const usual = product ? (product.defaultRail ?? firstRailOf(product, ctx.config)) : SELLING_RAILS[0];
+  const stopped = stoppedChecks(ways.find(({ railId }) => railId === usual) ?? null);
+  const blocking = ordered.filter(({ code, status }) => status === 'fail' && stopped.has(code)).map(({ code }) => code);
   const docsUrl = `${ctx.baseUrl}/v1/docs/getReadiness.md`;
   const isOnSale = !blocking.some((code) => code === 'app_found' || code === 'product_found' || code === 'product_active');
   return {

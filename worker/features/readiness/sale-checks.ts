@@ -61,6 +61,20 @@ export function productFoundCheck(product: Product | null, asked: { productIsNam
   return pass('product_found', `The product is “${product.name}”.`);
 }
 
+/** The check that fails for an obstacle, where it has another name. */
+const CHECK_OF: Partial<Record<Obstacle, CheckCode>> = {
+  rail_unavailable: 'rail_enabled',
+  payout_wallet_unspendable: 'payout_wallet_set',
+  payout_wallet_empty: 'payout_ata_exists',
+  fee_wallet_empty: 'fee_wallet_configured',
+};
+
+/** Checks whose failure stops a sale over this rail. null: the rail is not among those that the product is offered on. */
+export function stoppedChecks(way: RailView | null): Set<string> {
+  const obstacles = way?.obstacles.map((obstacle) => CHECK_OF[obstacle] ?? obstacle) ?? ['rail_enabled'];
+  return new Set(['app_found', 'product_found', 'product_active', ...obstacles, ...(way?.silent ? ['rail_enabled'] : [])]);
+}
+
 /** One check over all rails: it fails where a rail has the obstacle, names each such rail, and gives the fix of the first. */
 function checkAcross(code: CheckCode, ways: RailView[], obstacle: Obstacle, fine: Check | string): Check {
   const blocked = ways.filter(({ obstacles }) => obstacles.includes(obstacle));
