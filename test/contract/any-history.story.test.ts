@@ -2,11 +2,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openTreasury } from '../world/activation.ts';
 import { Agent, sellToAgents, stall, withObjectFaults } from '../world/agent.ts';
 import { AnyLife, BOUGHT, lostOnTheWay } from '../world/any-life.ts';
+import { AnyService } from '../world/any-service.ts';
 import { expectTruth } from '../world/any-truth.ts';
 import { endSkips, skipTime } from '../world/clock.ts';
 import { SEED, SOAK, testEnv } from '../world/env.ts';
 import { FIRST_LOOK, SECOND_PROOF } from '../world/fate.ts';
 import { seededRandom, shuffled, withFaults } from '../world/faults.ts';
+import { CHANNEL_KEYS, fundChannels } from '../world/live-channel.ts';
 import { World } from '../world/world.ts';
 
 const random = seededRandom(SEED);
@@ -46,13 +48,15 @@ async function letSweepsRun(w: World): Promise<void> {
 }
 
 /** Everything answers again, and the sweeps have had their time. */
-async function calmDown(w: World, lives: AnyLife[]): Promise<void> {
+async function calmDown(w: World, lives: AnyLife[], service: AnyService): Promise<void> {
   await w.chain.call('local_clearFaults');
+  await service.close();
   for (const seconds of [FIRST_LOOK, SECOND_PROOF, FIRST_LOOK, 601, 601, 3601, 3601, 86_401]) {
     await skipTime(w.chain, seconds);
     await w.sweep();
     await w.deliver();
     for (const life of lives) await life.ring();
+    await service.ring();
     await w.deliver();
   }
 }
@@ -69,8 +73,9 @@ async function forgetAll(): Promise<void> {
 /** As many histories side by side as there are customers, from their first step to the truth. */
 async function runHistories(): Promise<void> {
   await forgetAll();
-  const w = new World();
+  const w = new World({ CHANNEL_KEYS });
   await openTreasury(w);
+  await fundChannels(w);
   const merchant = await w.merchant();
   // Buyers have a node of their own: what ails the service's does not ail theirs.
   const node = w.chain.node('buyers');
@@ -89,17 +94,20 @@ async function runHistories(): Promise<void> {
     await life.open();
     lives.push(life);
   }
+  const service = await AnyService.open(w, merchant, lives, dice);
   for (let round = 0; round < ROUNDS; round++) {
     if (dice(3) === 0) await w.chain.fault({ kind: oneOf(NODE_FAULTS), method: oneOf(ASKED), times: 1 + dice(3) });
     if (dice(4) === 0) await w.chain.fault({ kind: 'fail_after_broadcast', method: 'sendTransaction' });
     await Promise.all(lives.map((life) => life.step()));
+    if (dice(2) === 0) await service.step();
     if (dice(3) === 0) for (const life of lives) await life.ring();
     await deliverSome(w);
     if (dice(2) === 0) await letSweepsRun(w);
     for (const life of lives) await life.observe();
   }
-  await calmDown(w, lives);
+  await calmDown(w, lives, service);
   for (const life of lives) await expectTruth(w, life);
+  await service.expectTruth();
 }
 
 afterEach(endSkips);
