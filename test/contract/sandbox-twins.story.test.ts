@@ -3,7 +3,7 @@ import { newCtx } from '#platform/context.ts';
 import { SWEEPS } from '../../worker/sweeps.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { tablesOf } from '../world/database-dump.ts';
-import { nameOf, pathOf, type Target, takes, targets } from '../world/document.ts';
+import { nameOf, pathOf, reads, steadyText, type Target, takes } from '../world/document.ts';
 import { testEnv } from '../world/env.ts';
 import { rowsOf, withRowCount, worstOf } from '../world/rows-read.ts';
 import { openTenant, type Tenant } from '../world/tenant.ts';
@@ -69,9 +69,6 @@ async function addTwins(): Promise<Record<string, number>> {
   return added;
 }
 
-/** Every route that reads, with a live key where it takes one. */
-const reads = targets.filter(({ method, path }) => method === 'GET' && !/^\/v1\/(?:testing|auth|health)|^\/health|operator/.test(path));
-
 describe('beside rows of the sandbox', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let ada: Tenant;
@@ -83,11 +80,7 @@ describe('beside rows of the sandbox', () => {
     const key = takes(target.operation, 'apiKey') ? ada.merchant.key : takes(target.operation, 'bearer') ? ada.merchant.token : undefined;
     const { status, body } = await w.call(target.method, pathOf(target, ada.live), { env, ...(key ? { key } : {}) });
     expect(status, nameOf(target)).toBeLessThan(500);
-    // All but what tells of the request itself, and of the calls before it.
-    const text = JSON.stringify([status, body]).replace(
-      /"request_id":"[^"]*"|"recent_activity":\[[^\]]*\]|"last_used_at":"[^"]*"|"usage_summary":\{[^}]*\}|"(?:total|success|error)_calls":\d+|"latency_ms":\d+|"(?:ip|nonce)[^"]*":"[^"]*"/g,
-      '',
-    );
+    const text = steadyText(status, body);
     return { text, rows: rowsOf(readings), worst: worstOf(readings) };
   };
   const sweep = async (name: string) => {

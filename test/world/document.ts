@@ -47,6 +47,18 @@ export const takes = ({ security }: Operation, scheme: string): boolean => secur
 /** The document lets callers in who show nothing. */
 export const isOpen = ({ security }: Operation): boolean => security?.some((one) => Object.keys(one).length === 0) ?? true;
 
+/** Every route that reads what is a merchant's. */
+export const reads = targets.filter(
+  ({ method, path }) => method === 'GET' && !/^\/v1\/(?:testing|auth|health)|^\/health|operator/.test(path),
+);
+
+/** An answer as text, without what tells of the request itself, of the calls before it and of the moment. */
+export const steadyText = (status: number, body: unknown): string =>
+  JSON.stringify([status, body]).replace(
+    /"request_id":"[^"]*"|"recent_activity":\[[^\]]*\]|"last_used_at":"[^"]*"|"usage_summary":\{[^}]*\}|"(?:total|success|error)_calls":\d+|"latency_ms":\d+|"(?:ip|nonce|now|as_of|checked_at)[^"]*":"[^"]*"/g,
+    '',
+  );
+
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
 const TEXTS: Record<string, string> = {
   uuid: NOWHERE,
