@@ -960,6 +960,7 @@ CREATE TABLE `metered_sessions` (
 	`payout_seen` text DEFAULT '0' NOT NULL,
 	`payout_seen_tx` text,
 	`payout_read_tx` text,
+	`seal_due_at` integer,
 	`next_look_at` integer,
 	`version` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -969,6 +970,7 @@ CREATE TABLE `metered_sessions` (
 CREATE UNIQUE INDEX `metered_sessions_by_channel` ON `metered_sessions` (`livemode`,`channel_id`) WHERE channel_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `metered_sessions_by_merchant` ON `metered_sessions` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `metered_sessions_closing` ON `metered_sessions` (`next_look_at`) WHERE status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_sealing` ON `metered_sessions` (`seal_due_at`) WHERE status = 'closing' AND seal_due_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_expiring` ON `metered_sessions` (`voucher_ends_at`) WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_standing` ON `metered_sessions` (`next_look_at`) WHERE status = 'open' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_opening` ON `metered_sessions` (`next_look_at`) WHERE status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
@@ -1092,6 +1094,7 @@ CREATE INDEX `subscription_authorizations_of_product` ON `subscription_authoriza
 CREATE INDEX `subscription_authorizations_by_wallet` ON `subscription_authorizations` (`merchant_id`,`livemode`,`subscriber_wallet`,`product_id`);--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_by_ref` ON `subscription_authorizations` (`merchant_id`,`livemode`,`customer_ref`,`product_id`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `subscription_collections_due` ON `subscription_authorizations` (`collect_at`) WHERE collect_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `subscription_attempts_due` ON `subscription_authorizations` (`next_attempt_at`) WHERE next_attempt_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `subscription_checkouts_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending';--> statement-breakpoint
 CREATE INDEX `subscription_looks_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending';--> statement-breakpoint
 CREATE INDEX `sandbox_collections_due` ON `subscription_authorizations` (`collect_at`) WHERE collect_at IS NOT NULL AND livemode = 0;--> statement-breakpoint

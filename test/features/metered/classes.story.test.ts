@@ -63,7 +63,7 @@ describe('the classes of work on metered sessions', () => {
   it('are vital signs: a late look at a closing channel stalls health, and each late class is named', async () => {
     const shop = await open();
     const late = async (status: string) => {
-      await w.env.DB.prepare('UPDATE metered_sessions SET status = ?, next_look_at = ? WHERE id = ?')
+      await w.env.DB.prepare('UPDATE metered_sessions SET status = ?1, next_look_at = ?2, seal_due_at = ?2 WHERE id = ?3')
         .bind(status, Date.now() - 20 * MINUTE, shop.session.session_id)
         .run();
       const ctx = newCtx(w.env, { requestId: 'req_signs', defer: () => {} });

@@ -110,6 +110,7 @@ export async function planMeteredSession(
     payoutSeen: 0n,
     payoutSeenTx: null,
     payoutReadTx: null,
+    sealDueAt: null,
     settlingCumulative: null,
     nextLookAt: expiresAt,
     version: 0,

@@ -49,6 +49,9 @@ const nextLook = ({ endedAt, stage, livemode, usedAt, idleSeconds }: MeteredSnap
 /** Once the chain shows more settled than before, and not when a settlement is only begun. */
 const whenSettled = ({ settled }: MeteredSnapshot, now: number) => sql`CASE WHEN settled <> ${settled} THEN ${now} ELSE settled_at END`;
 
+const sealDueAt = ({ stage, closingAt }: MeteredSnapshot, now: number) =>
+  stage === 'closing' ? sql`max(coalesce(seal_due_at, 0), ${closingAt ?? now})` : null;
+
 /**
  * An older copy never overwrites a newer one. The claim of its address decides whose a channel is, so a session that it was only noted for
  * loses it.
@@ -57,7 +60,12 @@ export const updateSessionCopy = ({ db, now }: Shard, snapshot: MeteredSnapshot)
   ...(snapshot.bound === null ? [] : [db.update(meteredSessions).set(UNBOUND).where(isNotedElsewhere(snapshot, snapshot.bound))]),
   db
     .update(meteredSessions)
-    .set({ ...countedColumns(snapshot), nextLookAt: nextLook(snapshot, now), settledAt: whenSettled(snapshot, now) })
+    .set({
+      ...countedColumns(snapshot),
+      nextLookAt: nextLook(snapshot, now),
+      sealDueAt: sealDueAt(snapshot, now),
+      settledAt: whenSettled(snapshot, now),
+    })
     .where(and(eq(meteredSessions.id, snapshot.sessionId as MeteredSessionId), sql`${meteredSessions.version} < ${snapshot.version}`)),
 ];
 
@@ -165,11 +173,11 @@ export async function noteFreed({ db }: Shard, { sessionId }: Pick<MeteredSnapsh
     .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), sql`ended_at IS NOT NULL`));
 }
 
-/** No sweep takes it before its object's own look, which comes after so long. */
+/** No sweep takes it before its object's own look, which comes after so long, and it is not late before that. */
 export async function putOff({ db, now }: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>, afterMs: number): Promise<void> {
   await db
     .update(meteredSessions)
-    .set({ nextLookAt: now + 2 * afterMs })
+    .set({ nextLookAt: now + 2 * afterMs, sealDueAt: now + 2 * afterMs })
     .where(eq(meteredSessions.id, sessionId as MeteredSessionId));
 }
 

@@ -26,7 +26,7 @@ export interface WaitingWork {
   /** When the look at a subscription's checkout that is due longest was due, and at any other subscription. */
   subscription_checkout: number | null;
   subscription: number | null;
-  /** When the look was due that is due longest: at a channel whose grace period may be running, and at an open channel. */
+  /** Since when the channel that waits longest should be sealed, and when the look at an open channel was due that is due longest. */
   closing_channel: number | null;
   open_channel: number | null;
 }
@@ -89,8 +89,8 @@ const candidateDueAt = (origin: string) =>
 const authorizationDueAt = (column: string, is: string) =>
   sql.raw(`(SELECT min(${column}) FROM subscription_authorizations WHERE ${column} IS NOT NULL AND livemode = 1${is})`);
 
-const channelDueAt = (status: string) =>
-  sql.raw(`(SELECT min(next_look_at) FROM metered_sessions WHERE status = '${status}' AND next_look_at IS NOT NULL AND livemode = 1)`);
+const channelDueAt = (status: string, column: string) =>
+  sql.raw(`(SELECT min(${column}) FROM metered_sessions WHERE status = '${status}' AND ${column} IS NOT NULL AND livemode = 1)`);
 
 const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt_at IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM switched_off WHERE subject = 'mail'))`;
@@ -105,10 +105,10 @@ export async function readVitalSigns(db: Db): Promise<VitalSigns> {
     ${mailDueAt} AS mail,
     (SELECT min(expires_at) FROM payments WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1) AS session,
     ${candidateDueAt('found')} AS found, ${candidateDueAt('sent')} AS sent, ${candidateDueAt('named')} AS named,
-    ${authorizationDueAt('collect_at', '')} AS collection,
+    ${authorizationDueAt('next_attempt_at', '')} AS collection,
     ${authorizationDueAt('next_look_at', " AND status = 'pending'")} AS subscription_checkout,
     ${authorizationDueAt('next_look_at', " AND status <> 'pending'")} AS subscription,
-    ${channelDueAt('closing')} AS closing_channel, ${channelDueAt('open')} AS open_channel,
+    ${channelDueAt('closing', 'seal_due_at')} AS closing_channel, ${channelDueAt('open', 'next_look_at')} AS open_channel,
     (SELECT created_at FROM events ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
   const served = sql`SELECT d.completed_at - p.block_time AS ms FROM webhook_deliveries d
@@ -162,8 +162,8 @@ export function ofAll(each: VitalSigns[]): VitalSigns {
  */
 export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL => sql`(
   EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND livemode = 1 AND next_check_at < ${now})
-  OR EXISTS (SELECT 1 FROM subscription_authorizations WHERE collect_at IS NOT NULL AND livemode = 1 AND collect_at < ${now})
-  OR EXISTS (SELECT 1 FROM metered_sessions WHERE status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1 AND next_look_at < ${now})
+  OR EXISTS (SELECT 1 FROM subscription_authorizations WHERE next_attempt_at IS NOT NULL AND livemode = 1 AND next_attempt_at < ${now})
+  OR EXISTS (SELECT 1 FROM metered_sessions WHERE status = 'closing' AND seal_due_at IS NOT NULL AND livemode = 1 AND seal_due_at < ${now})
   OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND livemode = 1 AND ${eventDueAt} < ${now})
   OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${wallNow}))`;
 

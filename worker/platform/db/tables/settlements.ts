@@ -139,6 +139,8 @@ export const meteredSessions = sqliteTable(
     payoutSeenTx: text('payout_seen_tx'),
     /** After its end all of its transactions are looked up once more, newest first: the last one that was. */
     payoutReadTx: text('payout_read_tx'),
+    /** Since when it should be sealed. No lease moves it. Later where a sealed channel waits for an account. */
+    sealDueAt: instant('seal_due_at'),
     /** When a sweep takes it, which its object's own alarm puts off with each look; null: never again. */
     nextLookAt: instant('next_look_at'),
     version: integer('version').notNull(),
@@ -150,6 +152,7 @@ export const meteredSessions = sqliteTable(
     index('metered_sessions_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     // A class of work each, so that none waits behind another.
     index('metered_sessions_closing').on(table.nextLookAt).where(sql`status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_sealing').on(table.sealDueAt).where(sql`status = 'closing' AND seal_due_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_expiring').on(table.voucherEndsAt).where(sql`status = 'open' AND voucher_ends_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_standing').on(table.nextLookAt).where(sql`status = 'open' AND next_look_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_opening')

@@ -78,6 +78,8 @@ export const subscriptionAuthorizations = sqliteTable(
       .where(sql`customer_ref IS NOT NULL`),
     // Each class of work has an index of its own, so that none is read past another.
     index('subscription_collections_due').on(table.collectAt).where(sql`collect_at IS NOT NULL AND livemode = 1`),
+    // No lease moves this one, so that a queue which stands still is seen while sweeps run.
+    index('subscription_attempts_due').on(table.nextAttemptAt).where(sql`next_attempt_at IS NOT NULL AND livemode = 1`),
     index('subscription_checkouts_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending'`),
     index('subscription_looks_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending'`),
     index('sandbox_collections_due').on(table.collectAt).where(sql`collect_at IS NOT NULL AND livemode = 0`),
