@@ -30,6 +30,10 @@ describe('the pace of the sandbox', () => {
     expect(settingOf('max_concurrency') * (1000 / PAUSE_MS)).toBeLessThanOrEqual(100);
   });
 
+  it('gives each message an invocation, and the calls of one, to itself', () => {
+    expect(BATCH).toBe(1);
+  });
+
   it('pauses after each step of a batch before the next is made, and leaves what is left of a session to another message', async () => {
     const ids: string[] = [];
     for (let i = 0; i < BATCH; i++) ids.push(await begin());

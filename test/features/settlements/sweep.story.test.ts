@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { newId, type PaymentId } from '#core/ids.ts';
+import { chargeCall, currentBudget, withBudget } from '#core/isolate/budget.ts';
+import { sweepSettlements } from '#features/settlements/sweep.ts';
+import { newCtx } from '#platform/context.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { ONE, openShop, sweepAll } from '../../world/agent.ts';
 import { SOAK } from '../../world/env.ts';
@@ -38,6 +41,32 @@ describe('the sweep of settlements', () => {
     },
     60_000 * SOAK,
   );
+
+  it('puts off only the settlements that the calls left to an invocation can look at', async () => {
+    const w = new World();
+    const shop = await openShop(w);
+    await shop.settle(await shop.pay(), { consume_units: 0 });
+    const [known] = await w.db.select().from(settlements);
+    for (let i = 0; i < 20; i++)
+      await w.db.insert(settlements).values({
+        ...known!,
+        paymentId: newId<PaymentId>(Date.now()),
+        txSignature: `left-${i}`,
+        messageHash: `left-${i}`,
+        status: 'pending',
+        nextCheckAt: 1,
+      });
+    const due = () => w.env.DB.prepare('SELECT count(*) AS n FROM settlements WHERE next_check_at = 1').first<number>('n');
+    const sweepWith = (calls: number) =>
+      withBudget(() => {
+        while (currentBudget().left > calls) chargeCall();
+        return sweepSettlements(newCtx(w.env, { requestId: 'req_sweep', defer: () => {} }));
+      });
+    expect(await sweepWith(0)).toEqual({ taken: 0, isFinished: false });
+    expect(await due()).toBe(20);
+    expect(await sweepWith(30)).toEqual({ taken: 4, isFinished: false });
+    expect(await due()).toBe(16);
+  });
 
   it('sends again what the node has not heard of while its blockhash lives, and never after', async () => {
     const w = new World();

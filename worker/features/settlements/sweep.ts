@@ -11,15 +11,22 @@ import { takeDueSettlements } from './store.ts';
 const GROUP_MAX = 20;
 /** Connections at once. */
 const LANES = 6;
-/** Of one invocation: each is up to seven requests, and the platform allows a thousand. What is left over goes on in the next, at once. */
+/** Of one invocation. What is left over goes on in the next, at once. */
 const TAKEN_MAX = 100;
+/** Calls that one settlement may take, its part of the calls for its group included. */
+const CALLS_EACH = 7;
 
-/** Follows payments whose caller went away or whose outcome was unknown: looks for them, and sends them again, until the chain has decided. */
+/**
+ * Follows payments whose caller went away or whose outcome was unknown: looks for them, and sends them again, until the chain has decided.
+ * Takes only as many as the invocation can look at, because what was taken is due again only after a while.
+ */
 export async function sweepSettlements(ctx: Shard): Promise<Swept> {
-  const due = await takeDueSettlements(ctx, TAKEN_MAX);
+  const max = ctx.budget.rows(CALLS_EACH, TAKEN_MAX);
+  if (max === 0) return { taken: 0, isFinished: false };
+  const due = await takeDueSettlements(ctx, max);
   const reason = due.length > 0 ? await lookAtSettlements(ctx, due) : null;
   if (reason !== null) ctx.note(`rpc: ${reason}`);
-  return { taken: due.length, isFinished: reason !== null || due.length < TAKEN_MAX };
+  return { taken: due.length, isFinished: reason !== null || due.length < max };
 }
 
 /** Why the node could not be asked, or null. */
