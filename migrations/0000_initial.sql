@@ -164,7 +164,7 @@ CREATE TABLE `payment_candidates` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `payment_candidates_once` ON `payment_candidates` (`payment_id`,`tx_signature`);--> statement-breakpoint
 CREATE INDEX `payment_candidates_due` ON `payment_candidates` (`origin`,`next_check_at`) WHERE livemode = 1;--> statement-breakpoint
-CREATE INDEX `payment_candidates_by_merchant` ON `payment_candidates` (`origin`,`merchant_id`,`next_check_at`) WHERE livemode = 1 AND origin IN ('found', 'named');--> statement-breakpoint
+CREATE INDEX `payment_candidates_by_merchant` ON `payment_candidates` (`origin`,`merchant_id`,`next_check_at`) WHERE livemode = 1 AND origin IN ('found', 'sent', 'named');--> statement-breakpoint
 CREATE INDEX `sandbox_candidates_due` ON `payment_candidates` (`origin`,`next_check_at`) WHERE livemode = 0;--> statement-breakpoint
 CREATE TABLE `ended_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -975,6 +975,10 @@ CREATE INDEX `metered_sessions_expiring` ON `metered_sessions` (`voucher_ends_at
 CREATE INDEX `metered_sessions_standing` ON `metered_sessions` (`next_look_at`) WHERE status = 'open' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_opening` ON `metered_sessions` (`next_look_at`) WHERE status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_ended` ON `metered_sessions` (`next_look_at`) WHERE ended_at IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_closing_by_merchant` ON `metered_sessions` (`merchant_id`,`next_look_at`) WHERE status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_standing_by_merchant` ON `metered_sessions` (`merchant_id`,`next_look_at`) WHERE status = 'open' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_opening_by_merchant` ON `metered_sessions` (`merchant_id`,`next_look_at`) WHERE status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_ended_by_merchant` ON `metered_sessions` (`merchant_id`,`next_look_at`) WHERE ended_at IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_unopened` ON `metered_sessions` (`livemode`,`next_look_at`) WHERE status = 'created' AND channel_id IS NULL AND next_look_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `metered_sessions_unopened_by_product` ON `metered_sessions` (`product_id`,`created_at`) WHERE status = 'created' AND channel_id IS NULL;--> statement-breakpoint
 CREATE INDEX `sandbox_metered_sessions_due` ON `metered_sessions` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
@@ -1097,6 +1101,9 @@ CREATE INDEX `subscription_collections_due` ON `subscription_authorizations` (`c
 CREATE INDEX `subscription_attempts_due` ON `subscription_authorizations` (`next_attempt_at`) WHERE next_attempt_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `subscription_checkouts_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending';--> statement-breakpoint
 CREATE INDEX `subscription_looks_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending';--> statement-breakpoint
+CREATE INDEX `subscription_collections_by_merchant` ON `subscription_authorizations` (`merchant_id`,`collect_at`) WHERE collect_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `subscription_checkouts_by_merchant` ON `subscription_authorizations` (`merchant_id`,`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending';--> statement-breakpoint
+CREATE INDEX `subscription_looks_by_merchant` ON `subscription_authorizations` (`merchant_id`,`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending';--> statement-breakpoint
 CREATE INDEX `sandbox_collections_due` ON `subscription_authorizations` (`collect_at`) WHERE collect_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `sandbox_subscription_authorizations_due` ON `subscription_authorizations` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_pullers` ON `subscription_authorizations` (`puller`) WHERE ended_at IS NULL AND livemode = 1;--> statement-breakpoint

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { base58 } from '#core/encoding.ts';
 import { newId, type PaymentId } from '#core/ids.ts';
 import { chargeCall, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
@@ -51,7 +52,7 @@ describe('the sweep of settlements', () => {
       await w.db.insert(settlements).values({
         ...known!,
         paymentId: newId<PaymentId>(Date.now()),
-        txSignature: `left-${i}`,
+        txSignature: base58.encode(crypto.getRandomValues(new Uint8Array(64))),
         messageHash: `left-${i}`,
         status: 'pending',
         nextCheckAt: 1,
@@ -66,6 +67,7 @@ describe('the sweep of settlements', () => {
     expect(await due()).toBe(20);
     expect(await sweepWith(30)).toEqual({ taken: 4, isFinished: false });
     expect(await due()).toBe(16);
+    await w.env.DB.prepare("DELETE FROM settlements WHERE message_hash LIKE 'left-%'").run();
   });
 
   it('sends again what the node has not heard of while its blockhash lives, and never after', async () => {

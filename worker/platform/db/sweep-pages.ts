@@ -1,5 +1,7 @@
+import { getTableName, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 
 /** What a sweep did in one invocation. What it left is for the next one, which begins at once. */
 export interface Swept {
@@ -48,4 +50,82 @@ export async function sweepRounds(
     if (ended < max) return { taken, isFinished: ctx.budget.left > 0 };
   }
   return { taken, isFinished: false };
+}
+
+/** Rows that wait for a sweep, those with the least `at` for the longest. */
+export interface WaitingRows {
+  table: SQLiteTable;
+  at: SQLiteColumn;
+  /** Condition of both indexes, word for word, that live rows alone meet. */
+  isLive: SQL;
+  /** Index that begins with `at`, if the planner would take another. */
+  byTime?: string;
+  /** Index by merchant and `at`. */
+  byMerchant: string;
+}
+
+/** Merchants that one read goes round among: so many from a random one on, and so many of the first. */
+const MERCHANTS_MAX = 500;
+/** Rows that it takes of each. */
+const OF_MERCHANT_MAX = 10;
+
+/** Numbers as they are: as JSON each row would be read three times. */
+export const isAmongRows = (rowids: readonly number[]): SQL => sql.raw(`rowid IN (${rowids.join(', ')})`);
+
+const indexed = (index: string | undefined): SQL => sql.raw(index === undefined ? '' : `INDEXED BY ${index}`);
+
+/**
+ * Lists by rowid up to `limit` rows that are due. Where more are due than fit, half of the places go round among the merchants, so that the
+ * flood of one takes no other's share, and half to those due longest, so that each comes to its turn. A sandbox is one merchant's.
+ * `isInReach`: condition on rows of the clock that is asked for.
+ */
+export async function listDueInTurns(
+  ctx: Shard,
+  waiting: WaitingRows,
+  { isInReach, dueBefore, limit }: { isInReach: SQL; dueBefore: number; limit: number },
+): Promise<number[]> {
+  const { table, at, byTime } = waiting;
+  const longest = await listRowids(
+    ctx,
+    sql`SELECT rowid AS id FROM ${table} ${indexed(byTime)} WHERE ${isInReach} AND ${at} <= ${dueBefore} ORDER BY ${at} LIMIT ${limit}`,
+  );
+  if (longest.length < limit || ctx.sandbox !== null) return longest;
+  const shared = await listShared(ctx, waiting, dueBefore, Math.floor(limit / 2));
+  return [...new Set([...shared, ...longest])].slice(0, limit);
+}
+
+const listRowids = async ({ db }: Shard, query: SQL): Promise<number[]> => (await db.all<{ id: number }>(query)).map(({ id }) => id);
+
+/** The first row of each merchant, then the second of each: about three rows are read for a merchant, and one for each that is listed. */
+async function listShared(ctx: Shard, { table, at, isLive, byMerchant }: WaitingRows, dueBefore: number, limit: number): Promise<number[]> {
+  const from = sql`FROM ${sql.raw(getTableName(table))} ${indexed(byMerchant)} WHERE ${isLive}`;
+  const start = await findStart(ctx, from);
+  const due = sql.raw(at.name);
+  const first = sql`SELECT rowid ${from} AND merchant_id = m.id AND ${due} <= ${dueBefore} ORDER BY ${due} LIMIT ${OF_MERCHANT_MAX}`;
+  const walk = (begin: SQL, name: string) =>
+    sql.raw(name).append(sql`(id) AS (SELECT (SELECT min(merchant_id) ${from} ${begin}) UNION ALL
+      SELECT (SELECT min(merchant_id) ${from} AND merchant_id > w.id) FROM ${sql.raw(name)} w WHERE w.id IS NOT NULL LIMIT ${MERCHANTS_MAX})`);
+  return listRowids(
+    ctx,
+    sql`WITH RECURSIVE ${walk(sql`AND merchant_id >= ${start}`, 'rest')}, ${walk(sql``, 'head')},
+      m(id) AS (SELECT id FROM rest WHERE id IS NOT NULL UNION SELECT id FROM head WHERE id IS NOT NULL)
+    SELECT c.rowid AS id FROM m CROSS JOIN ${sql.raw(getTableName(table))} c ON c.rowid IN (${first})
+    ORDER BY row_number() OVER (PARTITION BY m.id ORDER BY c.${due}), c.${due} LIMIT ${limit}`,
+  );
+}
+
+/** Hex digits of an account's id that say when it was made. */
+const TIME_DIGITS = 12;
+const hexDigits = (id: string): string => id.replaceAll('-', '').slice(0, TIME_DIGITS);
+
+/** Where ids of a random moment begin, between the oldest merchant and the newest. */
+async function findStart({ db }: Shard, from: SQL): Promise<string> {
+  const ends = await db.get<{ first: string; last: string }>(
+    sql`SELECT (SELECT min(merchant_id) ${from}) AS first, (SELECT max(merchant_id) ${from}) AS last`,
+  );
+  const [first, last] = [ends!.first, ends!.last].map((id) => Number.parseInt(hexDigits(id), 16) || 0) as [number, number];
+  const digits = Math.floor(first + (crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32) * (last - first))
+    .toString(16)
+    .padStart(TIME_DIGITS, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }

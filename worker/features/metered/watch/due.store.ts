@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { HOUR } from '#core/time.ts';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Shard } from '#platform/context.ts';
+import { isAmongRows, listDueInTurns } from '#platform/db/sweep-pages.ts';
 import { type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
 import { backstopAt } from '../store.ts';
 
@@ -13,20 +14,34 @@ const EXPIRING_MS = HOUR;
  * that end soon. `standing`: open channels. `opening`: openings whose caller went away. `ended`: what a closed channel has left.
  */
 const CLASSES = {
-  closing: "status = 'closing'",
-  standing: "status = 'open'",
-  opening: "status = 'created' AND channel_id IS NOT NULL",
-  ended: 'ended_at IS NOT NULL',
+  closing: { is: "status = 'closing'", byMerchant: 'metered_sessions_closing_by_merchant' },
+  standing: { is: "status = 'open'", byMerchant: 'metered_sessions_standing_by_merchant' },
+  // The planner would take the unique index of channels for any live row that has one.
+  opening: {
+    is: "status = 'created' AND channel_id IS NOT NULL",
+    byTime: 'metered_sessions_opening',
+    byMerchant: 'metered_sessions_opening_by_merchant',
+  },
+  ended: { is: 'ended_at IS NOT NULL', byMerchant: 'metered_sessions_ended_by_merchant' },
 } as const;
 export type DueClass = keyof typeof CLASSES;
 
-const dueIn = (ctx: Shard, condition: string, hint = ''): SQL =>
-  sql`SELECT id, next_look_at FROM metered_sessions ${sql.raw(hint)} WHERE ${sql.raw(condition)} AND next_look_at IS NOT NULL AND next_look_at <= ${ctx.now}
-    AND ${inReach(ctx)}`;
+const IS_WAITING = 'next_look_at IS NOT NULL';
 
-const expiring = (ctx: Shard): SQL =>
-  sql`SELECT id, next_look_at FROM metered_sessions WHERE status = 'open' AND voucher_ends_at IS NOT NULL
-    AND voucher_ends_at <= ${ctx.now + EXPIRING_MS} AND next_look_at <= ${ctx.now} AND ${inReach(ctx)}`;
+function listDue(ctx: Shard, dueClass: DueClass, limit: number): Promise<number[]> {
+  const { is, ...indexes } = CLASSES[dueClass];
+  const isDue = sql.raw(`${is} AND ${IS_WAITING}`);
+  const waiting = { table: meteredSessions, at: meteredSessions.nextLookAt, isLive: sql`${isDue} AND livemode = 1`, ...indexes };
+  return listDueInTurns(ctx, waiting, { isInReach: sql`${isDue} AND ${inReach(ctx)}`, dueBefore: ctx.now, limit });
+}
+
+const listExpiring = async (ctx: Shard, limit: number): Promise<number[]> => {
+  const rows = await ctx.db.all<{
+    id: number;
+  }>(sql`SELECT rowid AS id FROM metered_sessions WHERE status = 'open' AND voucher_ends_at IS NOT NULL
+    AND voucher_ends_at <= ${ctx.now + EXPIRING_MS} AND next_look_at <= ${ctx.now} AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${limit}`);
+  return rows.map(({ id }) => id);
+};
 
 /** Takes sessions and puts them off in one statement: a crash costs one look, and two sweeps at once take different ones. */
 const takeWhere = ({ db, now }: Shard, condition: SQL): Promise<MeteredSessionRow[]> =>
@@ -36,18 +51,20 @@ const takeWhere = ({ db, now }: Shard, condition: SQL): Promise<MeteredSessionRo
     .where(condition)
     .returning();
 
-const takeFirst = (ctx: Shard, due: SQL, max: number): Promise<MeteredSessionRow[]> =>
-  takeWhere(ctx, sql`id IN (SELECT id FROM (${due}) ORDER BY next_look_at LIMIT ${max})`);
-
-export const takeDueSessions = (ctx: Shard, dueClass: DueClass, max: number): Promise<MeteredSessionRow[]> => {
-  // The planner would take the unique index of channels for any live row that has one.
-  const due = dueIn(ctx, CLASSES[dueClass], dueClass === 'opening' ? 'INDEXED BY metered_sessions_opening' : '');
-  return takeFirst(ctx, dueClass === 'closing' ? sql`${due} UNION ALL ${expiring(ctx)}` : due, max);
-};
+/** Takes sessions of a class that are due, in turns of their merchants. Vouchers that end soon have half of the places of what closes. */
+export async function takeDueSessions(ctx: Shard, dueClass: DueClass, max: number): Promise<MeteredSessionRow[]> {
+  const expiring = dueClass === 'closing' ? await listExpiring(ctx, Math.ceil(max / 2)) : [];
+  const due = await listDue(ctx, dueClass, max - expiring.length);
+  return takeWhere(ctx, sql`${isAmongRows([...expiring, ...due])} AND next_look_at <= ${ctx.now}`);
+}
 
 /** The same of one clock of the sandbox, where no payer closes behind our back. */
 export const takeDueInSandbox = (ctx: Shard, max: number): Promise<MeteredSessionRow[]> =>
-  takeFirst(ctx, dueIn(ctx, "(status <> 'created' OR channel_id IS NOT NULL)"), max);
+  takeWhere(
+    ctx,
+    sql`id IN (SELECT id FROM metered_sessions WHERE (status <> 'created' OR channel_id IS NOT NULL) AND ${sql.raw(IS_WAITING)}
+      AND next_look_at <= ${ctx.now} AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${max})`,
+  );
 
 /** The sessions whose objects ask for a look, as far as anything of them is left to look at. */
 export const takeSessions = (ctx: Shard, ids: readonly string[]): Promise<MeteredSessionRow[]> =>

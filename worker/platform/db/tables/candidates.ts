@@ -30,7 +30,7 @@ export const paymentCandidates = sqliteTable(
     index('payment_candidates_due').on(table.origin, table.nextCheckAt).where(sql`livemode = 1`),
     index('payment_candidates_by_merchant')
       .on(table.origin, table.merchantId, table.nextCheckAt)
-      .where(sql`livemode = 1 AND origin IN ('found', 'named')`),
+      .where(sql`livemode = 1 AND origin IN ('found', 'sent', 'named')`),
     index('sandbox_candidates_due').on(table.origin, table.nextCheckAt).where(sql`livemode = 0`),
   ],
 );

@@ -159,6 +159,19 @@ export const meteredSessions = sqliteTable(
       .on(table.nextLookAt)
       .where(sql`status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_ended').on(table.nextLookAt).where(sql`ended_at IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1`),
+    // The same by merchant, so that none waits behind the flood of another.
+    index('metered_sessions_closing_by_merchant')
+      .on(table.merchantId, table.nextLookAt)
+      .where(sql`status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_standing_by_merchant')
+      .on(table.merchantId, table.nextLookAt)
+      .where(sql`status = 'open' AND next_look_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_opening_by_merchant')
+      .on(table.merchantId, table.nextLookAt)
+      .where(sql`status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_ended_by_merchant')
+      .on(table.merchantId, table.nextLookAt)
+      .where(sql`ended_at IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_unopened')
       .on(table.livemode, table.nextLookAt)
       .where(sql`status = 'created' AND channel_id IS NULL AND next_look_at IS NOT NULL`),

@@ -82,6 +82,14 @@ export const subscriptionAuthorizations = sqliteTable(
     index('subscription_attempts_due').on(table.nextAttemptAt).where(sql`next_attempt_at IS NOT NULL AND livemode = 1`),
     index('subscription_checkouts_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending'`),
     index('subscription_looks_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending'`),
+    // And one by merchant, so that none waits behind the flood of another.
+    index('subscription_collections_by_merchant').on(table.merchantId, table.collectAt).where(sql`collect_at IS NOT NULL AND livemode = 1`),
+    index('subscription_checkouts_by_merchant')
+      .on(table.merchantId, table.nextLookAt)
+      .where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status = 'pending'`),
+    index('subscription_looks_by_merchant')
+      .on(table.merchantId, table.nextLookAt)
+      .where(sql`next_look_at IS NOT NULL AND livemode = 1 AND status <> 'pending'`),
     index('sandbox_collections_due').on(table.collectAt).where(sql`collect_at IS NOT NULL AND livemode = 0`),
     index('sandbox_subscription_authorizations_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
     index('subscription_authorizations_pullers').on(table.puller).where(sql`ended_at IS NULL AND livemode = 1`),

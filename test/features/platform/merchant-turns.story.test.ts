@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
+import { multiply } from '../../world/multiply.ts';
+import { COLLECTING_KEYS, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { firstRun } from '../../world/world.ts';
+
+const FLOOD = 4_000;
+/** Service time within which the one row is seen to. */
+const WITHIN_MS = MINUTE;
+
+describe(`one row that is due behind ${FLOOD} of another merchant`, () => {
+  const w = channelWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS });
+  beforeAll(() => fundChannels(w));
+  afterAll(endSkips);
+
+  /** Runs a sweep once, which fails at a thousand calls. Answers how long it took and whether it has more to do. */
+  async function runOnce(sweep: string): Promise<{ ms: number; hasMore: boolean }> {
+    await w.env.DB.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0 WHERE name = ?').bind(sweep).run();
+    const from = performance.now();
+    const sent = await w.runSweep(firstRun(sweep), w.env);
+    return { ms: performance.now() - from, hasMore: sent.some((next) => next.sweep === sweep) };
+  }
+  const dueAt = (table: string, column: string, id: string) =>
+    w.env.DB.prepare(`SELECT ${column} AS at FROM ${table} WHERE id = ?`).bind(id).first<number>('at');
+  const expectSeen = async (sweep: string, table: string, column: string, id: string) => {
+    const { ms, hasMore } = await runOnce(sweep);
+    // A message for each ten collections is all that their sweep has to do.
+    expect(hasMore).toBe(sweep !== 'collections');
+    expect(ms).toBeLessThan(WITHIN_MS);
+    expect(await dueAt(table, column, id)).toBeGreaterThan(Date.now());
+  };
+
+  it.each([
+    ['closingChannels', 'closing'],
+    ['standingChannels', 'open'],
+    ['channelOpenings', 'created'],
+    ['endedChannels', 'closed'],
+  ])('is taken by the first run of %s', async (sweep, status) => {
+    const flooded = await LiveShop.make(w);
+    const shop = await LiveShop.make(w);
+    for (const one of [flooded, shop]) {
+      await one.pull();
+      await w.env.DB.prepare('UPDATE metered_sessions SET status = ?1, channel_id = ?2, ended_at = ?3, next_look_at = ?4 WHERE id = ?5')
+        .bind(status, one.buyer.channelId, status === 'closed' ? 1 : null, Date.now() - SECOND, one.session.session_id)
+        .run();
+    }
+    await multiply(w.env.DB, 'metered_sessions', 'id', flooded.session.session_id, FLOOD, {
+      id: `printf('ms_${status}%026d', i)`,
+      channel_id: "substr(metered_sessions.channel_id, 1, 36) || replace(printf('%05d', i), '0', 'z')",
+      next_look_at: String(Date.now() - DAY),
+    });
+    await expectSeen(sweep, 'metered_sessions', 'next_look_at', shop.session.session_id);
+    await w.env.DB.prepare('UPDATE metered_sessions SET next_look_at = NULL').run();
+  });
+
+  it.each([
+    ['collections', 'collect_at', 'active'],
+    ['subscriptionCheckouts', 'next_look_at', 'pending'],
+    ['subscriptions', 'next_look_at', 'active'],
+  ])('is taken by the first run of %s', async (sweep, column, status) => {
+    const [flooded, model] = [await (await SubscriptionSeller.open(w)).subscribe(), await (await SubscriptionSeller.open(w)).subscribe()];
+    if (sweep === 'collections') {
+      const { periodEndsAt } = await model.read();
+      await skipTime(w.chain, Math.ceil((periodEndsAt! - Date.now() + 15 * MINUTE) / 1000));
+    }
+    const sql = `UPDATE subscription_authorizations SET status = ?, ${column} = ? WHERE id = ?`;
+    await w.env.DB.prepare(sql)
+      .bind(status, Date.now() - SECOND, model.id)
+      .run();
+    await multiply(w.env.DB, 'subscription_authorizations', 'id', flooded.id, FLOOD, {
+      id: `'${sweep}-' || i`,
+      payment_id: `'${sweep}-' || i`,
+      subscription_address: `'${sweep}-' || i`,
+      status: `'${status}'`,
+      [column]: String(Date.now() - DAY),
+    });
+    w.queue.sent.length = 0;
+    await expectSeen(sweep, 'subscription_authorizations', column, model.id);
+    const jobs = w.queue.sent.splice(0).map(({ job }) => job);
+    if (sweep === 'collections') {
+      await w.deliver(jobs.filter((job) => job.kind === 'collectSubscriptions' && job.authorizationIds.includes(model.id)));
+      await skipTime(w.chain, 15);
+      await w.sweepAlone('settlements');
+      expect((await model.payments()).map(({ status: paid }) => paid)).toEqual(['CONFIRMED', 'CONFIRMED']);
+    }
+    await w.env.DB.prepare('DELETE FROM subscription_authorizations').run();
+  });
+});
