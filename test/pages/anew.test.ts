@@ -16,8 +16,8 @@ describe('a buyer who changes their mind', () => {
     const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer }]);
     await page.goto(shop.urlOf(product));
     await page.getByRole('radio', { name: 'SOL' }).check();
-    await page.getByText('≈ 0.1\u00a0SOL').first().waitFor();
-    expect(await page.locator('.wallet .go').innerText()).toBe('≈ 0.1\u00a0SOL');
+    await page.getByText('≈\u00a00.1\u00a0SOL').first().waitFor();
+    expect(await page.locator('.wallet .go').innerText()).toBe('≈\u00a00.1\u00a0SOL');
     expect(await violationsOf(page)).toEqual([]);
     await shoot('60-estimate');
     await press(page, 'Show a QR code');
@@ -31,6 +31,21 @@ describe('a buyer who changes their mind', () => {
     await press(page, 'Pay with Test wallet');
     await seeHeading(page, 'Paid');
     expect(await statusesOf(product)).toEqual(['CONFIRMED', 'FAILED']);
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('keeps the way that was open when the currency changes after a wallet was asked', async () => {
+    const product = await shop.sell({ accepted_assets: ['USDC', 'SOL'], price: { asset: 'USDC', amount: '15' } });
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, offences, close } = await shop.visit('desktop', [{ signer, onAct: () => 'error:4001:User rejected the request.' }]);
+    await page.goto(shop.urlOf(product));
+    await press(page, 'Pay with Test wallet');
+    await page.locator('.problem', { hasText: 'You declined in your wallet.' }).waitFor();
+    await page.getByRole('radio', { name: 'SOL' }).check();
+    await page.locator('.wallet .go', { hasText: '0.1\u00a0SOL' }).waitFor();
+    await page.getByRole('button', { name: 'Show a QR code' }).waitFor();
+    expect(await page.getByRole('img', { name: 'QR code' }).count()).toBe(0);
     expect(offences).toEqual([]);
     await close();
   });

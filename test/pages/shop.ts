@@ -28,6 +28,25 @@ export const SIZES = {
 } as const satisfies Record<string, BrowserContextOptions>;
 export type Size = keyof typeof SIZES;
 
+/** With SHOTS set each state is drawn at these widths, by light and dark. */
+const EVERY_WIDTH = [320, 390, 1280];
+const EVERY_SCHEME = ['light', 'dark'] as const;
+
+/** Draws the state of a page at every width and in every scheme. Throws if the page is wider than its window. */
+async function shootAll(page: Page, path: string, scheme: 'light' | 'dark'): Promise<void> {
+  const before = page.viewportSize()!;
+  for (const width of EVERY_WIDTH)
+    for (const colorScheme of EVERY_SCHEME) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      await page.screenshot({ path: `${path}-${width}-${colorScheme}.png`, fullPage: true });
+      const wide = await page.evaluate('document.documentElement.scrollWidth');
+      if (wide !== width) throw new Error(`${path} is ${wide} wide in a window of ${width}`);
+    }
+  await page.setViewportSize(before);
+  await page.emulateMedia({ colorScheme: scheme });
+}
+
 export interface Product {
   product_id: string;
   slug: string;
@@ -179,7 +198,9 @@ export class Shop {
     if (!demo) await page.route('**/assets/demo-wallet-*.js', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }));
     await this.#giveWallets(context, wallets);
     const shoot = async (name: string) => {
-      await page.screenshot({ path: join(SCREENS, `${name}-${size}.png`), fullPage: true });
+      const path = join(SCREENS, `${name}-${size}`);
+      if (process.env.SHOTS) await shootAll(page, path, rest.colorScheme === 'dark' ? 'dark' : 'light');
+      else await page.screenshot({ path: `${path}.png`, fullPage: true });
     };
     // What a page asks for in its last moment is not looked at any more.
     const close = async () => {

@@ -198,6 +198,7 @@ describe('the page of what renews itself', () => {
     const link = page.locator('.panel a.button');
     await link.waitFor();
     expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Open Telegram' }).waitFor();
     await shoot('78-subscribe-identity');
     expect(await shop.paymentsOf(product)).toEqual([]);
     const done = page.locator('.panel .plain-button').first();

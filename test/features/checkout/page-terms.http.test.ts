@@ -100,7 +100,7 @@ describe('a page names who is paid', () => {
     const inSol = panelOf(facts, choosing(null), { asset: 'SOL' });
     expect(inSol).toContain(shortened(ofSol));
     expect(facts.estimates).toEqual({ SOL: { asset: 'SOL', amount: '0.033333334', base_units: '33333334' } });
-    expect(inSol).toMatch(/≈ 0\.033333334 SOL\s+At the current rate/);
+    expect(inSol).toMatch(/≈ 0\.03333 SOL\s+At the current rate/);
     expect(panelOf({ ...facts, estimates: {} }, choosing(null), { asset: 'SOL' })).toContain('The exact amount in SOL is shown here');
 
     const payment = toPagePayment((await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { asset: 'SOL' } })).body);

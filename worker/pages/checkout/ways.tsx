@@ -1,6 +1,6 @@
 import { Code, InWallet, Newcomer } from '../parts/elsewhere.tsx';
 import { Address } from '../parts/parts.tsx';
-import { formatMoney } from '../parts/text.ts';
+import { formatEstimate, formatMoney } from '../parts/text.ts';
 import { isTest } from '../parts/wallet-choice.ts';
 import type { PanelProps } from './notes.tsx';
 import { isReplaceable, type PageAt } from './state.ts';
@@ -29,7 +29,7 @@ export function Assets({ facts, state, say, actions }: PanelProps<PageAt<'choosi
       </fieldset>
       {!payment && estimate && (
         <p class="quote">
-          <strong>{`≈ ${formatMoney(facts.locale, estimate)}`}</strong>
+          <strong>{formatEstimate(facts.locale, estimate)}</strong>
           <span>{say('estimateHelp')}</span>
         </p>
       )}
@@ -43,7 +43,7 @@ function amountOf({ facts, state }: PanelProps<PageAt<'choosing'>>): string | nu
   if (state.payment) return formatMoney(facts.locale, state.payment.price);
   const estimate = facts.estimates[state.asset];
   if (state.asset === facts.price.asset) return formatMoney(facts.locale, facts.price);
-  return estimate ? `≈ ${formatMoney(facts.locale, estimate)}` : null;
+  return estimate ? formatEstimate(facts.locale, estimate) : null;
 }
 
 /** The wallets of this browser. Null before the browser has looked, and for good where JavaScript is off. */

@@ -15,6 +15,8 @@ const RULES = `*{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--page);color:var(--ink);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Hiragino Sans","Noto Sans JP",sans-serif;overflow-wrap:anywhere}
 h1,h2,h3,p,ul,ol,dl,dd,figure{margin:0}
+h1{line-height:1.25}
+h1,.button,.plain-button,.link-button{text-wrap:balance}
 ul,ol{padding:0}
 a{color:var(--accent-text)}
 img,svg{display:block;max-width:100%}
@@ -46,7 +48,7 @@ h1:focus,h2:focus,h3:focus{outline:none}
 .amount span{font-size:1.125rem;font-weight:500;letter-spacing:0;color:var(--soft)}
 .amount .badge{margin:.25rem 0;align-self:center}
 .amount span:not(.badge){margin-right:.75rem}
-.badge{padding:.125rem .625rem;border-radius:1rem;background:var(--test-soft);color:var(--test);font-size:.8125rem!important;font-weight:600!important;line-height:1.5}
+.badge{display:inline-block;white-space:nowrap;padding:.125rem .625rem;border-radius:1rem;background:var(--test-soft);color:var(--test);font-size:.8125rem!important;font-weight:600!important;line-height:1.5}
 .amount .badge{color:var(--test)}
 .gets{list-style:none;display:grid;gap:.375rem}
 .gets li{padding-left:1.625rem;position:relative}
@@ -86,7 +88,9 @@ button,.button,.plain-button{font:inherit;cursor:pointer;touch-action:manipulati
 .wallet:hover:not(:disabled,[aria-disabled]){border-color:var(--accent-edge);background:var(--accent-soft)}
 .wallet img{border-radius:.5rem;flex:none}
 .wallet-name{flex:1;min-width:9rem}
-.wallet .go{color:var(--accent-text);font-variant-numeric:tabular-nums;margin-left:auto}
+.wallet .go,.wallet .tag{flex-basis:100%}
+.wallet:has(img) :is(.go,.tag){padding-left:calc(28px + .75rem)}
+.wallet .go{color:var(--accent-text);font-variant-numeric:tabular-nums}
 .wallet-only{background:var(--accent);color:var(--on-accent);border-color:var(--accent-edge)}
 .wallet-only:hover:not(:disabled){background:var(--accent);filter:brightness(1.04)}
 .wallet-only .go{color:inherit}
@@ -221,7 +225,7 @@ footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padd
 .traces .facts{font-size:.875rem}
 .receipt .how{padding-left:1.25rem;display:grid;gap:.625rem}
 .receipt .how code{display:block;background:var(--page);border-radius:.5rem;padding:.5rem .75rem;margin-top:.25rem}
-@media (max-width:24rem){.tag{flex-basis:100%}.panel{padding:1.25rem}.page{padding-inline:1rem}}
+@media (max-width:24rem){.panel{padding:1.25rem}.page{padding-inline:1rem}}
 @media (min-width:30rem){.page{padding-inline:2rem}.panel{padding:2rem}.sheet{padding:2rem}}
 @media (min-width:56rem){
 .page.two{grid-template-columns:minmax(0,1fr) 26rem;column-gap:4rem;row-gap:2rem;padding-top:4rem;grid-template-areas:"offer pay" "about pay" "foot foot";grid-template-rows:auto 1fr auto}
@@ -236,7 +240,7 @@ footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padd
 @media print{
 :root{color-scheme:light;--page:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--good:#12704a;--good-soft:#fff;--bad:#b3261e;--bad-soft:#fff;--test:#000;--test-soft:#fff;--accent-text:#000}
 footer,.by-yourself,.skip,.papers,.seller{display:none}
-.poster{border:0;box-shadow:none}.poster .qr{width:9cm;border:0}
+.poster{border:0;box-shadow:none}.poster .qr{width:min(100%,9cm);border:0}
 body{font-size:.875rem}
 .page,.receipt{padding:0;max-width:none}
 .sheet{border:0;box-shadow:none;padding:0;overflow:visible}

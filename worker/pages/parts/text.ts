@@ -22,6 +22,10 @@ export const formatNumber = (locale: string, { asset, amount }: Amount): string 
 
 export const formatMoney = (locale: string, money: Amount): string => `${formatNumber(locale, money)}\u00a0${money.asset}`;
 
+/** An amount that is not fixed yet: no more digits than a person compares. */
+export const formatEstimate = (locale: string, { asset, amount }: Amount): string =>
+  `≈\u00a0${new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 }).format(asDecimal(amount))}\u00a0${asset}`;
+
 /** What an amount of USDC is in dollars, to the cent; less than one cent with its digits. */
 export const formatDollars = (locale: string, { amount }: Amount): string =>
   new Intl.NumberFormat(locale, {
@@ -73,6 +77,9 @@ export const formatBps = (locale: string, bps: number): string =>
 
 /** An address shortened as wallets do it: enough to recognise it where the whole stands nearby. */
 export const shortened = (address: string): string => `${address.slice(0, 4)}…${address.slice(-4)}`;
+
+/** A platform as its people write it, by its id. */
+export const toTitle = (provider: string): string => provider.slice(0, 1).toUpperCase() + provider.slice(1);
 
 export const formatCount = (locale: string, count: number): string => new Intl.NumberFormat(locale).format(count);
 

@@ -4,6 +4,7 @@
  */
 
 import type { Answer, Failure } from '../../parts/answer.ts';
+import { toTitle } from '../../parts/text.ts';
 import { type FoundPayment, type PageFacts, type PagePayment, toPagePayment } from '../facts.ts';
 import type { PageNews, ServiceEffect } from '../machine/events.ts';
 import type { PaymentStatus } from '../wire.ts';
@@ -112,7 +113,6 @@ export class BeginPayment {
     const answer = await openIdentity(this.#facts.slug);
     if (!answer.ok) return refused(answer);
     const { identity_session_id: sessionId, provider, deep_link: deepLink, expires_at: expiresAt } = answer.value;
-    const name = provider.slice(0, 1).toUpperCase() + provider.slice(1);
-    return { kind: 'identityWanted', identity: { sessionId, provider: name, deepLink, expiresAt }, isNew: true };
+    return { kind: 'identityWanted', identity: { sessionId, provider: toTitle(provider), deepLink, expiresAt }, isNew: true };
   }
 }

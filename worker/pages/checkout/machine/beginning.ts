@@ -142,7 +142,8 @@ function goOnWith(
     const turn = { kind: 'takeTurn', attempt, paymentId: payment.paymentId } as const;
     return turnTo({ ...state, stage: 'taking turn', payment, status: null, transaction }, turn);
   }
-  const isForPhone = attempt === null && state.step === 'choosing' && state.busyWith === 'beginning payment';
+  // Only a payment that is begun for the phone: one that takes the place of another leaves the way open that was.
+  const isForPhone = attempt === null && state.step === 'choosing' && state.busyWith === 'beginning payment' && state.payment === null;
   return turnTo({ ...followPayment(facts, state, { payment, at, isOnItsWay }), ...(isForPhone ? { isPhoneOpen: true } : {}) });
 }
 

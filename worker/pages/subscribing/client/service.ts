@@ -2,6 +2,7 @@ import { callApi } from '../../browser/call-api.ts';
 import { newIdempotencyKey } from '../../browser/idempotency-key.ts';
 import { receiptEmail } from '../../browser/receipt-email.ts';
 import type { Answer, Failure } from '../../parts/answer.ts';
+import { toTitle } from '../../parts/text.ts';
 import type { AuthorizationStatus, ConsentKind, ManageFacts, SubscribeFacts } from '../facts.ts';
 import { isOver } from '../machine.ts';
 import type { Progress, SubscribingEffect, SubscribingNews } from '../state.ts';
@@ -100,8 +101,8 @@ export class SubscribeService {
         { body: {} },
       );
       if (!opened.ok) return refused(opened);
-      const { identity_session_id: sessionId, provider, deep_link: deepLink } = opened.value;
-      this.#identity = { sessionId, provider, deepLink };
+      const { identity_session_id: sessionId, provider: name, deep_link: deepLink } = opened.value;
+      this.#identity = { sessionId, provider: toTitle(name), deepLink };
     }
     const { provider, deepLink } = this.#identity;
     return { kind: 'identityWanted', provider, deepLink, isNew };
