@@ -1262,7 +1262,7 @@ export interface paths {
     };
     /**
      * Export receipts
-     * @description RFC 4180, UTF-8, at most 100,000 rows; `X-Svc-Truncated: true` where there are more. A cell that a spreadsheet would take for a formula begins with a `'`.
+     * @description RFC 4180, UTF-8, at most 100,000 rows; `X-Svc-Truncated: true` where there are more. A row has the price and the rate it was converted at, who bought, what was refunded in the asset of `amount`, and the time paid for: the period of a subscription, else the days bought, counted from the payment. A cell that a spreadsheet would take for a formula begins with a `'`.
      */
     get: operations['exportReceipts'];
     put?: never;
@@ -4181,7 +4181,7 @@ export interface components {
       /** @description Whether the address is proven. */
       email_verified: boolean;
       /**
-       * @description Letters to the address came back, or one was called unwanted: none goes there until it is proven once more.
+       * @description E-mails to the address came back, or one was reported as spam: none goes there until it is proven once more.
        * @enum {string}
        */
       email_problem?: 'bounced' | 'complained';

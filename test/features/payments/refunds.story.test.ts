@@ -1,4 +1,5 @@
 import type { KeyPairSigner } from '@solana/kit';
+import Papa from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openShop } from '../../world/agent.ts';
 import { sweepUntilBelieved } from '../../world/fate.ts';
@@ -86,6 +87,9 @@ describe('a refund', () => {
     const rest = await prepare(id);
     await confirm(id, await land(rest.body.transaction));
     expect((await read(id)).refunded.map(({ amount }: Body) => amount.amount)).toEqual(['3', '2']);
+    const { body: file } = await w.call<string>('GET', '/v1/receipts/export.csv', { key: ada.key });
+    const { data } = Papa.parse<Record<string, string>>(file.trimEnd(), { header: true });
+    expect(data.map(({ refunded }) => refunded)).toContain('5');
     const { status, body } = await prepare(id);
     expect([status, body.code, body.meta.reason]).toEqual([409, 'state_conflict', 'refunded']);
   });

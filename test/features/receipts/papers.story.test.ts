@@ -22,7 +22,7 @@ describe('receipts as papers', () => {
 
   beforeAll(async () => {
     ada = await w.merchant();
-    product = await w.product(ada, { name: '=HYPERLINK("x") Wetter 東京' });
+    product = await w.product(ada, { name: '=HYPERLINK("x") Wetter 東京', access_period_days: 30 });
     const sale = await w.purchase(product, await w.chain.wallet(), { email: 'buyer@example.com' });
     receiptId = sale.confirmed.receipt_id;
   });
@@ -129,7 +129,11 @@ describe('receipts as papers', () => {
       invoice_number: 'INV-OTHER',
       bill_to_name: SECRET.bill_to.name,
       status: 'confirmed',
+      email: 'buyer@example.com',
+      refunded: '',
     });
+    const { block_time: paidAt, period_from: from, period_to: to } = rows.at(-1)!;
+    expect([from, Date.parse(to!) - Date.parse(from!)]).toEqual([paidAt, 30 * 86_400_000]);
     expect(text.endsWith('\r\n')).toBe(true);
     expect((await csv('?q=INV-OTHER')).rows).toHaveLength(1);
     expect((await csv('?direction=paid')).rows).toHaveLength(0);

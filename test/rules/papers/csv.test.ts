@@ -23,6 +23,10 @@ const row = (productName: string): ReceiptRow => ({
   billToName: null,
   livemode: true,
   direction: 'received',
+  customerRef: null,
+  email: null,
+  refunded: null,
+  period: null,
 });
 
 async function cellOf(productName: string): Promise<string> {

@@ -3,11 +3,12 @@ import { raise } from '#core/errors.ts';
 import type { PaymentId, ReceiptId } from '#core/ids.ts';
 import type { ReceiptDocument } from '#papers/facts.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import type { StoredReceipt } from '#platform/db/archive.ts';
+import { paymentOf, readLines, type StoredPayment, type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { subjectsOfTransaction } from '#platform/db/fate.ts';
 import { rowsOf } from '#platform/db/page.ts';
-import { archivedReceipts } from '#platform/db/tables/archives.ts';
+import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
+import { payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { wholeReceipts } from './archive.store.ts';
@@ -91,15 +92,39 @@ export async function listReceiptChainEnds(db: Db, receiptChains: Pick<StoredRec
   return ends.map((end) => ({ ...end, seq: end.seq!, prevHash: end.prevHash! }));
 }
 
-/** What became of the transactions of these payments. */
-export async function listFates(db: Db, paymentIds: readonly PaymentId[]): Promise<Map<string, 'final' | 'confirmed' | 'orphaned'>> {
-  const claims = await db
-    .select({ subjectId: txClaims.subjectId, finalAt: txClaims.finalAt, droppedAt: txClaims.droppedAt })
+/** Facts of a sale that its receipt does not hold, because they come later or are private. */
+export interface SaleFacts {
+  fate: 'final' | 'confirmed' | 'orphaned';
+  /** Null where the sale is gone with its account. */
+  payment: Pick<StoredPayment, 'customerRef' | 'email' | 'refunds' | 'terms'> | null;
+}
+
+/** Reads the sales of these payments, by their ids. 503 where the archive does not answer. */
+export async function listSales(ctx: Shard, paymentIds: readonly PaymentId[]): Promise<Map<string, SaleFacts>> {
+  const { customerRef, email, refunds, terms } = payments;
+  const rows = await ctx.db
+    .select({
+      subjectId: txClaims.subjectId,
+      finalAt: txClaims.finalAt,
+      droppedAt: txClaims.droppedAt,
+      payment: { id: payments.id, customerRef, email, refunds, terms },
+      place: { archiveId: archivedPayments.archiveId, lineAt: archivedPayments.lineAt, lineLength: archivedPayments.lineLength },
+    })
     .from(txClaims)
+    .leftJoin(payments, eq(payments.id, txClaims.subjectId))
+    .leftJoin(archivedPayments, eq(archivedPayments.id, storyIdOf(sql`${txClaims.subjectId}`)))
     .where(sql`${txClaims.subjectId} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`);
-  const fateOf = ({ finalAt, droppedAt }: (typeof claims)[number]) =>
+  const archived = (
+    await readLines(
+      ctx,
+      rows.flatMap(({ place }) => place ?? []),
+    )
+  ).values();
+  const fateOf = ({ finalAt, droppedAt }: (typeof rows)[number]) =>
     droppedAt !== null ? 'orphaned' : finalAt !== null ? 'final' : 'confirmed';
-  return new Map(claims.map((claim) => [claim.subjectId, fateOf(claim)]));
+  return new Map(
+    rows.map((row) => [row.subjectId, { fate: fateOf(row), payment: row.place ? paymentOf(archived.next().value!) : row.payment }]),
+  );
 }
 
 /** Many links in one update; all of them, or none where another sweep took a place. */

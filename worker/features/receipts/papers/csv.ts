@@ -27,6 +27,11 @@ export interface ReceiptRow {
   billToName: string | null;
   livemode: boolean;
   direction: 'received' | 'paid';
+  customerRef: string | null;
+  email: string | null;
+  refunded: Money | null;
+  /** Time that was paid for; null where it has no end. */
+  period: { from: number; to: number } | null;
 }
 
 /** The columns in their order, each with what stands in it. */
@@ -58,6 +63,11 @@ const COLUMNS: [name: string, cell: (row: ReceiptRow) => string | null][] = [
   ['rate', ({ quote }) => quote?.rate ?? null],
   ['rate_source', ({ quote }) => quote?.source ?? null],
   ['rate_as_of', ({ quote }) => quote?.asOf ?? null],
+  ['customer_ref', ({ customerRef }) => customerRef],
+  ['email', ({ email }) => email],
+  ['refunded', ({ refunded }) => refunded && formatAmount(refunded)],
+  ['period_from', ({ period }) => period && iso(period.from)],
+  ['period_to', ({ period }) => period && iso(period.to)],
 ];
 
 /**

@@ -1,8 +1,10 @@
+import { DAY } from '#core/time.ts';
 import type { InvoiceMetadata } from '#papers/facts.ts';
 import { newCtx, type Scope } from '#platform/context.ts';
 import { shardNamed } from '#platform/db/directory.ts';
+import type { PaymentTerms } from '#rules/payment-terms.ts';
 import { hasMoreReceipts, type ReceiptFilter, walkReceipts } from '../list.store.ts';
-import { documentOf, listFates, type Receipt } from '../store.ts';
+import { documentOf, listSales, type Receipt, type SaleFacts } from '../store.ts';
 import { csvOfReceipts, type ReceiptRow } from './csv.ts';
 import { listMetadata } from './metadata.store.ts';
 import { moneyOf, netOf } from './paper.ts';
@@ -44,9 +46,9 @@ function patient(ctx: Scope): Scope {
 
 async function* pagesOf(ctx: Scope, filter: ReceiptFilter): AsyncGenerator<ReceiptRow[]> {
   for await (const receipts of walkReceipts(ctx, filter, { max: ROWS_MAX, pageMax: PAGE })) {
-    const [fates, invoices] = await Promise.all([
-      listFates(
-        ctx.db,
+    const [sales, invoices] = await Promise.all([
+      listSales(
+        ctx,
         receipts.map(({ paymentId }) => paymentId),
       ),
       listMetadata(
@@ -54,19 +56,29 @@ async function* pagesOf(ctx: Scope, filter: ReceiptFilter): AsyncGenerator<Recei
         receipts.map(({ id }) => id),
       ),
     ]);
-    yield receipts.map((receipt) => rowOf(ctx, receipt, fates.get(receipt.paymentId) ?? 'confirmed', invoices.get(receipt.id)));
+    yield receipts.map((receipt) => rowOf(ctx, receipt, sales.get(receipt.paymentId), invoices.get(receipt.id)));
   }
 }
 
-function rowOf(ctx: Scope, receipt: Receipt, status: ReceiptRow['status'], invoice: InvoiceMetadata = {}): ReceiptRow {
+/** Time that a payment is for: the period of its subscription, or as many days from the payment on as it bought. */
+function periodOf({ accessPeriodDays: days, periodEndsAt }: PaymentTerms, paidAt: number): ReceiptRow['period'] {
+  if (days === null) return null;
+  const from = periodEndsAt === undefined ? paidAt : periodEndsAt - days * DAY;
+  return { from, to: from + days * DAY };
+}
+
+function rowOf(ctx: Scope, receipt: Receipt, sale: SaleFacts | undefined, invoice: InvoiceMetadata = {}): ReceiptRow {
   const document = documentOf(receipt);
+  const payment = sale?.payment ?? null;
+  const amount = moneyOf(document.amount);
+  const refunded = payment?.refunds?.reduce((sum, { units }) => sum + BigInt(units), 0n) ?? 0n;
   return {
     receiptId: receipt.id,
     issuedAt: Date.parse(document.issued_at),
     blockTime: Date.parse(document.block_time),
     productId: document.product_id,
     productName: document.product_name,
-    amount: moneyOf(document.amount),
+    amount,
     fee: document.fee ? moneyOf(document.fee) : null,
     net: netOf(document),
     quote: document.price_quote
@@ -83,11 +95,15 @@ function rowOf(ctx: Scope, receipt: Receipt, status: ReceiptRow['status'], invoi
     slot: document.slot,
     network: document.network,
     memo: document.memo,
-    status,
+    status: sale?.fate ?? 'confirmed',
     invoiceNumber: invoice.invoice_number ?? null,
     reference: invoice.reference ?? null,
     billToName: invoice.bill_to?.name ?? null,
     livemode: document.livemode,
     direction: document.merchant.account_id === ctx.merchantId ? 'received' : 'paid',
+    customerRef: payment?.customerRef ?? null,
+    email: payment?.email ?? null,
+    refunded: refunded > 0n ? { asset: amount.asset, units: refunded } : null,
+    period: payment && periodOf(payment.terms, Date.parse(document.block_time)),
   };
 }

@@ -47,8 +47,9 @@ const csv = createRoute({
   tags,
   summary: 'Export receipts',
   description:
-    'RFC 4180, UTF-8, at most 100,000 rows; `X-Svc-Truncated: true` where there are more. A cell that a spreadsheet would take for a ' +
-    "formula begins with a `'`.",
+    'RFC 4180, UTF-8, at most 100,000 rows; `X-Svc-Truncated: true` where there are more. A row has the price and the rate it was ' +
+    'converted at, who bought, what was refunded in the asset of `amount`, and the time paid for: the period of a subscription, else the ' +
+    "days bought, counted from the payment. A cell that a spreadsheet would take for a formula begins with a `'`.",
   ...merchantRoute('read'),
   request: { query: z.object({ ...ReceiptQuery, ...ModeQuery }) },
   responses: { ...file('text/csv', 'One line for each receipt'), ...merchantErrors() },
