@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '#core/errors.ts';
 import type { Env } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
+import { LETTERS } from '../../../worker/letters/letters.ts';
 import { builtRoutes, nameOf } from '../../contract/spec-routes.ts';
 import { World } from '../../world/world.ts';
 
@@ -67,6 +68,20 @@ describe('the site of the service itself', () => {
     const statuses = [...text.matchAll(/<h2 id="status-(\d{3})">/g)].map(([, status]) => Number(status));
     expect(statuses).toEqual([...new Set(Object.values(ERRORS).map(({ status }) => status))].toSorted((a, b) => a - b));
     for (const path of ['/docs', '/docs/errors/not_found']) expect((await read(path)).text).not.toContain('<pre>');
+  });
+
+  it('has a section for every anchor that an e-mail leads to, and names there only calls that exist', async () => {
+    const anyFacts = new Proxy({}, { get: () => 'x' });
+    const links = Object.values(LETTERS).map((letter) =>
+      (letter.path as ((facts: object, token: string) => string) | undefined)?.(anyFacts, 'x'),
+    );
+    const paths = links.flatMap((link) => (link?.startsWith('/docs#') ? [link.slice('/docs#'.length)] : []));
+    const { text } = await read('/docs');
+    expect(new Set(paths)).toEqual(new Set(['not-you', 'unmatched', 'refunded', 'endpoints', 'plan', 'tickets']));
+    for (const anchor of paths) expect(text).toContain(`<h2 id="${anchor}">`);
+    const called = [...text.matchAll(/<code>((?:GET|POST|PUT|PATCH|DELETE) \/v1\/[^<?]+)/g)].map(([, call]) => call);
+    expect(called.length).toBeGreaterThan(10);
+    expect(called.filter((call) => !builtRoutes.map(nameOf).includes(call!))).toEqual([]);
   });
 
   it('has what the email about a new payout wallet leads to: calls that set it back, end keys and end sessions', async () => {

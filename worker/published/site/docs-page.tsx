@@ -41,6 +41,7 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
         answer again. Repeat what says <code>retryable: true</code>.
       </p>
       <Agents />
+      <AfterEmail />
       <NotYou />
     </main>,
   );
@@ -55,6 +56,39 @@ export const SiteNav = () => (
     <a href="/docs/errors">Error codes</a>
     <a href="/dashboard">Dashboard</a>
   </nav>
+);
+
+/** Sections that e-mails to merchants lead to, by their anchors. */
+const AfterEmail = () => (
+  <>
+    <h2 id="unmatched">Money that pays no order</h2>
+    <p>
+      <code>GET /v1/payments/{'{payment_id}'}</code> shows it in <code>unmatched</code>.{' '}
+      <code>POST /v1/payments/{'{payment_id}'}/accept-unmatched</code> makes a confirmed payment of it. To send it back, accept it and
+      refund that payment.
+    </p>
+    <h2 id="refunded">Refunds</h2>
+    <p>
+      <code>POST /v1/payments/{'{payment_id}'}/refund-transaction</code> prepares one, and your wallet signs it at <a href="/sign">/sign</a>
+      . If you signed none, somebody else can use your wallet: move its money to a new one, and set that as your payout wallet.
+    </p>
+    <h2 id="endpoints">Webhook endpoints that fail</h2>
+    <p>
+      <code>GET /v1/webhooks/deliveries</code> shows what your endpoint answered. Enable it again with{' '}
+      <code>PATCH /v1/webhooks/endpoints/{'{endpoint_id}'}</code>, then have everything that it missed sent with{' '}
+      <code>POST /v1/webhooks/endpoints/{'{endpoint_id}'}/recover</code>.
+    </p>
+    <h2 id="plan">Your plan</h2>
+    <p>
+      <code>POST /v1/billing/checkout/processor</code> opens the payment of a plan by card, <code>POST /v1/billing/portal/processor</code>{' '}
+      the page where you cancel it or change the card. <code>GET /v1/billing/summary</code> shows what you have.
+    </p>
+    <h2 id="tickets">Support tickets</h2>
+    <p>
+      <code>GET /v1/support/tickets/{'{ticket_id}'}</code> shows one, <code>POST /v1/support/tickets/{'{ticket_id}'}/message</code> answers,
+      and <code>POST /v1/support/tickets</code> opens another.
+    </p>
+  </>
 );
 
 /** Where the email about a new payout wallet leads. */
