@@ -26,7 +26,7 @@ async function open(page: Page, email: string, title = 'Account'): Promise<void>
 describe('the dashboard says what its owner would else not hear of', () => {
   it.each([
     ['bounced', 'came back, so none is sent there any more.', 'Otherwise give another address with PATCH /v1/account/me/security.'],
-    ['complained', 'was reported as unwanted', 'follow its link, and they come again.'],
+    ['complained', 'was reported as spam', 'follow its link, and they come again.'],
   ])('that letters to its address %s, and what to do, with the button that sends the one letter', async (problem, what, next) => {
     const { email } = await register(shop);
     const { page, offences, shoot, close } = await shop.visit('phone', [], { viewport: { width: 320, height: 640 } });
@@ -39,8 +39,8 @@ describe('the dashboard says what its owner would else not hear of', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
     expect(await violationsOf(page)).toEqual([]);
     await shoot(`62-address-${problem}`);
-    await press(page, 'Send me a letter to confirm it');
-    await page.getByText(`A letter is on its way to ${email}.`).waitFor();
+    await press(page, 'Send confirmation e-mail');
+    await page.getByText(`An e-mail is on its way to ${email}.`).waitFor();
     expect(offences).toEqual([]);
     await close();
   });

@@ -29,7 +29,7 @@ describe('the dashboard', () => {
     expect(await shop.api.must<{ key_id: string }>('GET', '/v1/account/me', { credential: rawKey })).toHaveProperty('key_id');
     const stored = 'JSON.stringify([Object.values(sessionStorage), Object.values(localStorage)])';
     expect(await page.evaluate(stored)).not.toContain(rawKey);
-    await press(page, 'I have kept it');
+    await press(page, 'Done, I saved it');
     const shown = async () => await page.evaluate<string>('document.documentElement.outerHTML');
     expect(await shown()).not.toContain(rawKey);
     await page.reload();
@@ -76,7 +76,7 @@ describe('the dashboard', () => {
     await press(page, 'Make a key');
     await seeHeading(page, 'Your new key: server');
     expect(await keysOf(token)).toHaveLength(1);
-    await press(page, 'I have kept it');
+    await press(page, 'Done, I saved it');
     const refused = { code: 'invalid_authorization', detail: 'sign in', meta: { reason: 'sign_in_required' } };
     await page.route('**/v1/keys', (route) => route.fulfill({ status: 403, json: refused }), { times: 1 });
     await page.getByLabel('Name of the key').fill('another');

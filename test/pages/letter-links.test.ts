@@ -29,8 +29,8 @@ async function askForPassword(page: Page, email: string): Promise<void> {
   await press(page, 'Forgotten your password?');
   await seeHeading(page, 'Forgotten password');
   await page.getByLabel('E-mail').fill(email);
-  await press(page, 'Send the letter');
-  await seeHeading(page, 'Look into your mailbox');
+  await press(page, 'Send the e-mail');
+  await seeHeading(page, 'Check your inbox');
 }
 
 /** As the page itself has it. Its first words stand there before its script, which takes the token out. */
@@ -81,7 +81,7 @@ describe('a forgotten password', () => {
     expect(await violationsOf(page)).toEqual([]);
     await shoot('48-link-used');
     expect(await tracesOf(page)).not.toContain(token);
-    await page.getByRole('link', { name: 'Have a new letter sent' }).click();
+    await page.getByRole('link', { name: 'Send a new e-mail' }).click();
     await seeHeading(page, 'Forgotten password');
     await page.goto(urlOf('/login'));
     await enter(page, email, NEW_PASSWORD);
@@ -100,7 +100,7 @@ describe('a forgotten password', () => {
     await press(page, 'Back');
     await press(page, 'Forgotten your password?');
     await page.getByLabel('E-mail').fill(newEmail());
-    await press(page, 'Send the letter');
+    await press(page, 'Send the e-mail');
     await page.locator('.problem', { hasText: 'This service sends no e-mail.' }).waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await close();
@@ -112,8 +112,8 @@ describe('an address', () => {
     const { email, token: session } = await register(shop);
     const { page, offences, shoot, close } = await shop.visit('desktop');
     await signIn(shop, page, email);
-    await press(page, 'Send me a letter to confirm it');
-    await page.getByText(`A letter is on its way to ${email}.`).waitFor();
+    await press(page, 'Send confirmation e-mail');
+    await page.getByText(`An e-mail is on its way to ${email}.`).waitFor();
     const link = linkIn(await letterTo(shop, email, 'verify_email'));
     const token = link.split('#token=')[1]!;
     const isVerified = async () => {

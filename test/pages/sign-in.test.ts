@@ -25,7 +25,7 @@ describe('signing in by password', () => {
     await seeHeading(page, 'Account');
     expect(new URL(page.url()).pathname).toBe('/dashboard');
     const text = await page.locator('main').innerText();
-    for (const words of [BUSINESS, email, 'not confirmed yet', 'free', 'You sell nothing yet.']) expect(text).toContain(words);
+    for (const words of [BUSINESS, email, 'not confirmed yet', 'free', 'No products yet.']) expect(text).toContain(words);
     expect(await violationsOf(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await shoot('41-dashboard');
@@ -96,7 +96,7 @@ describe('signing in by password', () => {
       await shoot('42-register');
       await page.getByLabel('New password').fill(PASSWORD);
       await press(page, 'Create the account');
-      if (isKnown) await page.locator('.problem', { hasText: 'An account with this e-mail exists already.' }).waitFor();
+      if (isKnown) await page.locator('.problem', { hasText: 'An account has this e-mail, or had it before it was deleted.' }).waitFor();
       else await seeHeading(page, 'Account');
     }
     await close();

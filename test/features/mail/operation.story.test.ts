@@ -63,7 +63,7 @@ describe('mail, as its operator runs it', () => {
     const url = 'https://hooks.example.com/x';
     await w.call('POST', '/v1/webhooks/endpoints', { key: ada.key, body: { url } });
     const said = async (env = w.env) => checkOf(await readiness(w, ada, '', { env }), 'webhook_endpoint_enabled').message;
-    expect(await said()).toMatch(/A letter to your verified address tells you/);
+    expect(await said()).toMatch(/An e-mail to your verified address tells you/);
     expect(await said({ ...w.env, MAIL_PROVIDER: '', MAIL_FROM: '' } as typeof w.env)).toMatch(/This service sends no mail/);
   });
 

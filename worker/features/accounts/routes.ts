@@ -67,7 +67,7 @@ const AccountBody = z
     status: z.enum(ACCOUNT.states),
     email_verified: z.boolean(),
     email_problem: z.enum(['bounced', 'complained']).optional().openapi({
-      description: 'Letters to the address came back, or one was called unwanted: none goes there until it is proven once more.',
+      description: 'E-mails to the address came back, or one was reported as spam: none goes there until it is proven once more.',
     }),
     timezone: z.string(),
     locale: z.enum(LOCALE_NAMES).openapi({ description: 'What language letters to you are in.' }),

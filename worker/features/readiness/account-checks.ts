@@ -24,7 +24,7 @@ function webhooksCheck(ctx: Ctx, { endpoints }: Setup, product: Product | null):
   return warn('webhook_endpoint_enabled', detail, { detail, method: 'POST', path: '/v1/webhooks/endpoints', body });
 }
 
-const LETTER = 'A letter to your verified address tells you where it has failed for a day.';
+const LETTER = 'An e-mail to your verified address tells you where it has failed for a day.';
 const NO_LETTER = 'This service sends no mail: look at the health of integrations to know that it still does.';
 
 const ENDING_MS = 3 * DAY;

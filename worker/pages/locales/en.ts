@@ -221,7 +221,7 @@ export const en = {
   rSendMessage: 'A few words of yours, if you like',
   rSendButton: 'Send the proof',
   rSent: 'The proof is on its way to {email}.',
-  rSendUnverified: 'Confirm your own e-mail address first: the letter with its link can be sent from the dashboard.',
+  rSendUnverified: 'Confirm your own e-mail address first: the dashboard sends you an e-mail with the link.',
   rSendForeign: 'This is not a receipt of your account.',
   rSendEnded: 'Your session has ended. Sign in again.',
   rSendOften: 'This was sent often enough for today. Try again tomorrow.',

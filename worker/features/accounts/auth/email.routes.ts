@@ -121,7 +121,7 @@ const said = (status: 200 | 202, detail: string) => () => ({ status, body: { det
 
 export const emailRoutes = router()
   .openapi(ask, async (c) => {
-    const present = said(202, 'A letter is on its way. Its link works for 24 hours.');
+    const present = said(202, 'An e-mail is on its way. Its link works for 24 hours.');
     return sendStored(c, await answerOnce<null>(c, (keep) => askVerification(c.var.scope, keep), present));
   })
   .openapi(verify, async (c) => {
@@ -143,7 +143,7 @@ export const emailRoutes = router()
   })
   .openapi(forgot, async (c) => {
     const { email } = c.req.valid('json');
-    const present = said(202, 'If an account has this address, a letter is on its way to it.');
+    const present = said(202, 'If an account has this address, an e-mail is on its way to it.');
     return sendStored(c, await answerOnce<null>(c, (keep) => askReset(globalOf(c.var.ctx), email, keep), present));
   })
   .openapi(reset, async (c) => {

@@ -132,7 +132,7 @@ export const de = {
     'Die Signatur wurde nicht angenommen. Versuchen Sie es noch einmal, und signieren Sie den Text so, wie Ihre Wallet ihn zeigt.',
   pSuspended: 'Dieses Konto ist gesperrt. Wenden Sie sich an den Betreiber dieses Dienstes.',
   pDeleted: 'Dieses Konto wurde gelöscht.',
-  pRegistered: 'Ein Konto mit dieser E-Mail gibt es schon. Melden Sie sich stattdessen an.',
+  pRegistered: 'Ein Konto hat diese E-Mail, oder hatte sie, bevor es gelöscht wurde. Nehmen Sie eine andere Adresse.',
   pPassword: 'Ein Passwort hat 8 bis 128 Zeichen.',
   pInput: 'Etwas im Formular ist nicht vollständig. Sehen Sie es noch einmal durch.',
   pBusy: 'Zu viele Versuche. Versuchen Sie es in {period} wieder.',

@@ -129,7 +129,7 @@ export const es = {
   pSignature: 'La firma no se ha aceptado. Inténtelo de nuevo y firme el texto tal como lo muestra su billetera.',
   pSuspended: 'Esta cuenta está suspendida. Pregunte al operador de este servicio.',
   pDeleted: 'Esta cuenta se ha eliminado.',
-  pRegistered: 'Ya existe una cuenta con este correo. Inicie sesión con ella.',
+  pRegistered: 'Una cuenta tiene este correo, o lo tenía antes de ser eliminada. Use otra dirección.',
   pPassword: 'Una contraseña tiene de 8 a 128 caracteres.',
   pInput: 'Falta algo en el formulario. Revíselo.',
   pBusy: 'Demasiados intentos. Inténtelo de nuevo dentro de {period}.',

@@ -131,7 +131,7 @@ export const fr = {
   pSignature: 'La signature n’a pas été acceptée. Réessayez, et signez le texte tel que votre portefeuille l’affiche.',
   pSuspended: 'Ce compte est suspendu. Adressez-vous à l’opérateur de ce service.',
   pDeleted: 'Ce compte a été supprimé.',
-  pRegistered: 'Un compte avec cet e-mail existe déjà. Connectez-vous plutôt.',
+  pRegistered: 'Un compte a cet e-mail, ou l’avait avant d’être supprimé. Utilisez une autre adresse.',
   pPassword: 'Un mot de passe a de 8 à 128 caractères.',
   pInput: 'Quelque chose manque dans le formulaire. Vérifiez-le encore une fois.',
   pBusy: 'Trop d’essais. Réessayez dans {period}.',

@@ -129,7 +129,7 @@ export const ptBR = {
   pSignature: 'A assinatura não foi aceita. Tente de novo e assine o texto como sua carteira o mostra.',
   pSuspended: 'Esta conta está suspensa. Fale com o operador deste serviço.',
   pDeleted: 'Esta conta foi excluída.',
-  pRegistered: 'Já existe uma conta com este e-mail. Entre com ela.',
+  pRegistered: 'Uma conta tem este e-mail, ou tinha antes de ser excluída. Use outro endereço.',
   pPassword: 'Uma senha tem de 8 a 128 caracteres.',
   pInput: 'Falta algo no formulário. Confira-o mais uma vez.',
   pBusy: 'Tentativas demais. Tente de novo em {period}.',
