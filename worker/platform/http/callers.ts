@@ -149,11 +149,14 @@ export const keyedViewerRoute = (bucket: PublicBucketName, subject: Subject) => 
   middleware: readViewer(bucket, subject, requireSoundKey),
 });
 
+/** True if the request carries a key or a token, good or bad. */
+export const showsCredential = ({ req }: Pick<RouteContext, 'req'>): boolean =>
+  req.header('X-Svc-Key') !== undefined || req.header('Authorization') !== undefined;
+
 /** Who shows a credential is counted by the account; the bucket is for strangers. */
 const readViewer = (bucket: PublicBucketName, subject: Subject, ...checks: Check<ViewerEnv>[]) =>
   createMiddleware<ViewerEnv>(async (c, next) => {
-    const hasCredential = c.req.header('X-Svc-Key') !== undefined || c.req.header('Authorization') !== undefined;
-    const caller = hasCredential ? await c.var.authenticate(c, null) : null;
+    const caller = showsCredential(c) ? await c.var.authenticate(c, null) : null;
     c.set('caller', caller);
     c.set('viewer', caller && tenantOf(caller));
     if (!caller) await countCall(c, bucket, subject);

@@ -4,7 +4,7 @@ import type { SetupIntentId } from '#core/ids.ts';
 import { findSetupBySecret, isSetupOpen, locateSetup, parseSetupSecret } from '#features/agent-setup/secret.ts';
 import { getHeldPlan } from '#features/plans/store.ts';
 import type { Actor } from '#platform/context.ts';
-import { setActor } from '#platform/http/callers.ts';
+import { setActor, showsCredential } from '#platform/http/callers.ts';
 import type { ActorEnv } from '#platform/http/openapi.ts';
 import { countRefusedCredential, hitBucket, rateHeaders } from '#platform/http/rate-limit.ts';
 import { planAt } from '#rules/plans.ts';
@@ -24,8 +24,7 @@ const NO_CREDENTIAL =
 const requireActivator = createMiddleware<ActivatorEnv>(async (c, next) => {
   const secret = c.req.header('X-Svc-Setup-Secret');
   if (secret === undefined) {
-    if (!c.req.header('X-Svc-Key') && !c.req.header('Authorization'))
-      throw new ApiError('invalid_authorization', { detail: NO_CREDENTIAL });
+    if (!showsCredential(c)) throw new ApiError('invalid_authorization', { detail: NO_CREDENTIAL });
     await setActor(c, await c.var.authenticate(c, 'execute'));
     c.set('setupIntentId', null);
     return next();
