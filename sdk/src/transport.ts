@@ -73,6 +73,8 @@ export class Transport {
   constructor(options: ClientOptions) {
     if (!/^https?:\/\/[^/]/.test(options.baseUrl) || !URL.canParse(options.baseUrl))
       throw new TypeError(`baseUrl is ${JSON.stringify(options.baseUrl)}. It needs a scheme and a host, as in https://api.example.com`);
+    // Named and empty: a variable of the environment that is not set, which the service alone would notice.
+    if ('key' in options && !options.key) throw new TypeError('key is empty. Leave it out to call public routes only');
     this.#options = options;
     this.maxRetries = options.maxRetries ?? 2;
     // workerd refuses a `fetch` that is called as a method, so it is looked up at each call and called by itself.

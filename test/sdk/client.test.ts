@@ -194,6 +194,11 @@ describe('a client', () => {
     },
   );
 
+  it.each([undefined, ''])('refuses the key %j when it is made: a variable that is not set', (key) => {
+    expect(() => createClient({ baseUrl: 'https://svc.test', key } as { baseUrl: string; key: string })).toThrow('key is empty');
+    expect(() => createClient({ baseUrl: 'https://svc.test' })).not.toThrow();
+  });
+
   it('links the errors of its own to the page of their code', async () => {
     const { client } = scripted([], { maxRetries: 0, fetch: async () => Promise.reject(new Error('down')) });
     const failed = await failureOf(client.products.list());

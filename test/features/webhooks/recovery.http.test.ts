@@ -36,6 +36,16 @@ describe('deliveries', () => {
     expect((await recover({ since: SINCE })).status).toBe(409);
   });
 
+  it('are not recovered from a moment that has not come: 422 at since', async () => {
+    const m = await w.merchant();
+    const mine = await consumer(w, m, 'ok');
+    const since = new Date(Date.now() + 3_600_000).toISOString();
+    for (const body of [{ since }, { since, until: new Date(Date.now() + 7_200_000).toISOString() }]) {
+      const answer = (await on(m, 'POST', mine.id, body, '/recover')) as { status: number; body: { detail: { loc: string[] }[] } };
+      expect([answer.status, answer.body.detail[0]?.loc]).toEqual([422, ['body', 'since']]);
+    }
+  });
+
   it('are recovered past any number of events the endpoint never wanted', async () => {
     const m = await w.merchant();
     const product = await w.product(m);

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { ApiError } from '#core/errors.ts';
 import type { EndpointId } from '#core/ids.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
@@ -152,6 +153,11 @@ export const webhookRoutes = router()
     const { scope: ctx } = c.var;
     const { since, until } = c.req.valid('json');
     const to = until === undefined ? ctx.now : Date.parse(until);
+    // The clock of a sandbox session may be ahead, and with it its events: there only the range is judged.
+    if (Date.parse(since) > (ctx.livemode ? ctx.now : to)) {
+      const problem = { loc: ['body', 'since'], msg: 'Expected a moment that has passed', type: 'in_future' };
+      throw new ApiError('validation_error', { problems: [problem] });
+    }
     const endpointId = c.req.valid('param').endpoint_id;
     const run = () => recoverEndpoint(ctx, endpointId, Date.parse(since), to);
     return sendStored(c, await answerLeased(c, run, (scheduled) => ({ status: 202, body: { scheduled } })));
