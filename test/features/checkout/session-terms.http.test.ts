@@ -80,6 +80,23 @@ describe('a payment session, with what else a connect may bring', () => {
     expect((await connect(product, session, { asset: 'USDC' })).body.payment_id).toBe(replaced.body.payment_id);
   });
 
+  it('refuses another asset with the payment that exists, also once its transaction is on its way', async () => {
+    const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
+    const session = await open(product);
+    const buyer = await w.chain.wallet();
+    const { body: bill } = await connect(product, session, { wallet_address: buyer.address });
+    const transaction = await w.chain.sign(buyer, bill.transaction);
+    const sent = await w.call('POST', `/v1/payments/${bill.payment_id}/transaction`, { body: { transaction } });
+    expect(sent.body.payment.status).toBe('PENDING_CONFIRMATION');
+    const refused = await connect(product, session, { asset: 'SOL' });
+    expect([refused.status, refused.body.code, refused.body.meta]).toEqual([
+      409,
+      'state_conflict',
+      expect.objectContaining({ reason: 'other_asset', payment_id: bill.payment_id }),
+    ]);
+    expect((await connect(product, session, { asset: 'USDC' })).body.payment_id).toBe(bill.payment_id);
+  });
+
   it('is paid over another rail where its own was closed since, and begins in what its product prefers if it is older', async () => {
     const product = await sell({ accepted_assets: ['USDC', 'SOL'], default_rail: 'solana_sol' });
     const [session, older] = [await open(product), await open(product, { rail_id: 'solana_usdc' })];

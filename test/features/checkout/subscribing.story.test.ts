@@ -28,6 +28,8 @@ describe('subscribing at the checkout', () => {
     expect('solana_pay_url' in buyer.bill || 'transaction' in buyer.bill.subscription.steps[1]).toBe(false);
     const { authorization_id: id } = buyer.bill.subscription;
     expect((await buyer.authorization()).status).toBe('pending');
+    // A node lists what its wallet signed for this checkout by the memo.
+    expect(atob(buyer.bill.subscription.steps[0].transaction)).toContain(buyer.bill.memo.replace('svc:', 'svc-consent:'));
     expect(await buyer.signAll()).toEqual(['approve', 'subscribe']);
     const waiting = await buyer.read();
     expect(waiting).toMatchObject({ status: 'PENDING_CONFIRMATION', authorization_id: id, subscription: { steps: [] } });

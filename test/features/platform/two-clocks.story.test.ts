@@ -77,6 +77,20 @@ describe('a month that a local chain was moved on by', () => {
     expect(payment.status).toBe('CONFIRMED');
   });
 
+  it('is the time that payment answers carry, while every answer has the date of the wall', async () => {
+    const merchant = await w.merchant();
+    const product = await w.product(merchant);
+    const { now: business, wallNow } = newCtx(w.env, { requestId: 'req_service_time', defer: () => {} });
+    const begun = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {} });
+    const shown = await w.call('GET', `/v1/payments/${begun.body.payment_id}`);
+    const confirmed = await w.confirm(begun.body.payment_id, await w.chain.pay(await w.chain.wallet(), begun.body));
+    expect(business - wallNow).toBeGreaterThan(DAY);
+    for (const { status, body, headers } of [begun, shown, confirmed]) {
+      expect([status, Math.abs(Date.parse(body.now) - business) < HOUR]).toEqual([200, true]);
+      expect(Math.abs(Date.parse(headers.get('Date')!) - wallNow)).toBeLessThan(HOUR);
+    }
+  });
+
   it('is told by the chain that is configured alone: without one the two clocks are one', async () => {
     const plain = new World();
     await plain.chain.call('local_warp', 3600);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endSkips } from '../../world/clock.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
 import { letterToken, MailWorld } from '../../world/mail.ts';
 import { COLLECTING_KEYS, passDays, run, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
 
@@ -65,6 +65,19 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     const late = await stop(life, (await w.call('POST', '/v1/auth/refresh', { body: { token: old } })).body.token);
     expect([late.status, late.body.meta.reason]).toEqual([403, 'sign_in_required']);
     expect((await life.read()).status).toBe('active');
+  });
+
+  it('changes nothing of an authorization that expired with its checkout: 200, expired, and no event', async () => {
+    const life = await seller.checkout({ usdc: 1n });
+    await skipTime(w.chain, 40 * 60);
+    await w.sweep();
+    await life.settle();
+    await skipTime(w.chain, 10 * 60);
+    await run(w);
+    expect(await life.read()).toMatchObject({ status: 'expired', endedAt: expect.any(Number) });
+    const [first, again] = [await stop(life), await stop(life)];
+    expect([first.status, first.body.status, again.body]).toEqual([200, 'expired', first.body]);
+    expect(await life.eventTypes()).toEqual([]);
   });
 
   it('is not needed where the wallet is no payout wallet of the account any more: a period is passed over until it is one again', async () => {
