@@ -7,6 +7,11 @@ import { operations, rowsUnder } from './spec-routes.ts';
 
 const README = Object.values(import.meta.glob<string>('../../README.md', { query: '?raw', import: 'default', eager: true }))[0]!;
 const wrangler = Object.values(import.meta.glob<string>('../../wrangler.toml', { query: '?raw', import: 'default', eager: true }))[0]!;
+const nodesNamed = import.meta.glob<string>(['../../package.json', '../../sdk/package.json', '../../README.md', '../../sdk/README.md'], {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+});
 /** The text without its line breaks. */
 const prose = README.replace(/\s+/g, ' ');
 const plain = (count: number): string => count.toLocaleString('en');
@@ -27,6 +32,14 @@ function tableUnder(header: string): string[][] {
 const WINDOWS: Record<number, string> = { 60: 'a minute', 900: 'in 15 minutes', 3600: 'an hour' };
 const said = (buckets: Record<string, PublicBucket>): string[][] =>
   Object.entries(buckets).map(([name, { max, windowSeconds }]) => [name, `${max} ${WINDOWS[windowSeconds]}`]);
+
+describe('the version of Node', () => {
+  it('is the same one in both packages and both READMEs', () => {
+    const named = Object.entries(nodesNamed).map(([path, text]) => [path, /(?:"node": ">=|Node )(\d+\.\d+)/.exec(text)?.[1]]);
+    expect(named).toHaveLength(4);
+    expect(named).toEqual(named.map(([path]) => [path, named[0]![1]]));
+  });
+});
 
 describe('a limit', () => {
   it('of plans stands in the README as it is counted', () => {

@@ -98,6 +98,14 @@ describe('who a buyer is', () => {
     expect((await complete(session, { secret: CONNECTOR_SECRETS.telegram[1] })).status).toBe(200);
   });
 
+  it.each(['', 'ada', '1'.repeat(21), '../../channels/1', '\u0661\u0662', '4711 '])(
+    'is not taken from the connector as %j: an id is 1 to 20 digits, which is checked before the session is looked for',
+    async (user) => {
+      const { status, body } = await complete(NOWHERE, { user });
+      expect([status, body.detail[0].loc, body.detail[0].msg]).toEqual([422, ['body', 'provider_user_id'], 'Expected 1 to 20 digits']);
+    },
+  );
+
   it('needs a deployment that has connectors: 503 without', async () => {
     const session = await opened();
     const env = { ...w.env, TELEGRAM_CONNECTOR_SECRETS: '' };

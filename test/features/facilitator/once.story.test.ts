@@ -53,6 +53,17 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     expect(await askOf(third, 'verify', body)).toMatchObject({ isValid: false, invalidReason: 'duplicate_settlement' });
   });
 
+  it('and its result is answered to no other account, though that is paid to the same wallet', async () => {
+    const eve = await w.merchant();
+    const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    const setting = { key: eve.key, body: { payout_wallet: till.payTo }, headers };
+    expect((await w.call('PUT', '/v1/access/rail-settings/x402_solana_usdc', setting)).status).toBe(200);
+    const body = await till.bodyFor();
+    expect((await till.ask('settle', body)).body.success).toBe(true);
+    const theirs = await till.ask('settle', body, { key: eve.key });
+    expect(theirs.body).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
+  });
+
   it('where many calls settle it at once: one of them, and it is sent once', async () => {
     const { ask, bodyFor } = till;
     const body = await bodyFor();

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +46,17 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
   expect(response.status, `${method} ${path}: ${text}`).toBeLessThan(300);
   return JSON.parse(text) as T;
 }
+it('knows the secret of the chain webhook, and refuses what is not signed with it', async () => {
+  const { rpcWebhookSecret } = JSON.parse(readFileSync(join(stateDir, 'secrets.json'), 'utf8'));
+  const body = '[]';
+  const post = async (signature: string) => {
+    const headers = { 'content-type': 'application/json', 'X-Rpc-Signature': signature };
+    return (await fetch(`${baseUrl}/v1/products/webhook/rpc`, { method: 'POST', headers, body })).status;
+  };
+  expect(await post('0'.repeat(64))).toBe(401);
+  expect(await post(createHmac('sha256', rpcWebhookSecret).update(body).digest('hex'))).toBe(200);
+});
+
 const open = async (habit: string, box: string): Promise<string> => {
   const input = { url: `${receiver.url}/${habit}/${box}`, event_types: ['payment.created'] };
   return (await call<{ endpoint_id: string }>('POST', '/v1/webhooks/endpoints', input)).endpoint_id;
