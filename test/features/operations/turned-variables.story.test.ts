@@ -1,3 +1,4 @@
+import type { KeyPairSigner } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { base64url } from '#core/encoding.ts';
 import { findTrouble } from '#features/operations/trouble.ts';
@@ -59,11 +60,16 @@ const otherValue = (name: VariableName, schema: (typeof variables)[number][1]['s
     (value) => value !== w.env[name] && schema.safeParse(value).success,
   );
 
+/** Under another chain nothing of this one can be read. */
+const OF_THE_CHAIN = new Set<VariableName>(['NETWORK', 'RPC_URL', 'RPC_URLS']);
+
 const SWEPT = ['cardPlans', 'closingChannels', 'standingChannels', 'collections', 'subscriptions', 'feePayer'];
 
 describe('while rows of every kind are open', () => {
   let shop: LiveShop;
   let before: Awaited<ReturnType<typeof openRows>>;
+  let checkout: { slug: string };
+  let buyer: KeyPairSigner;
   beforeAll(async () => {
     await fundChannels(w);
     const life = await (await SubscriptionSeller.open(w)).subscribe();
@@ -79,6 +85,8 @@ describe('while rows of every kind are open', () => {
     const stripe = new TestProcessor(w);
     for (const event of (await stripe.buy(await w.merchant('free'), 'growth')).events) await stripe.deliver(event);
     before = await openRows();
+    checkout = await w.product(await w.merchant());
+    buyer = await w.chain.wallet();
   });
   afterAll(endSkips);
 
@@ -118,6 +126,25 @@ describe('while rows of every kind are open', () => {
       await check({ ...w.env, [name]: '' } as Env, TAKEN[name] ?? []);
       const other = otherValue(name, schema);
       if (other !== undefined) await check({ ...w.env, [name]: other } as Env, REPLACED[name] ?? []);
+    },
+  );
+
+  const termsOf = (paymentId: string) =>
+    w.env.DB.prepare('SELECT price_amount, fee_amount, fee_wallet, recipient_wallet, mint, terms FROM payments WHERE id = ?')
+      .bind(paymentId)
+      .first();
+
+  it.each(variables.map(([name, { schema }]) => ({ name, schema })).filter(({ name }) => !OF_THE_CHAIN.has(name)))(
+    '$name may be replaced between the payment of a checkout and its confirmation, which books what the checkout said',
+    async ({ name, schema }) => {
+      const other = otherValue(name, schema);
+      const env = { ...w.env, [name]: other } as Env;
+      if (other === undefined || checkedConfig(env).config === null) return;
+      const bill = await w.connect(checkout, { customer_ref: name });
+      const agreed = await termsOf(bill.payment_id);
+      const { body } = await w.confirm(bill.payment_id, await w.chain.pay(buyer, bill), { env });
+      expect(body.payment?.status, JSON.stringify(body)).toBe('CONFIRMED');
+      expect(await termsOf(bill.payment_id)).toEqual(agreed);
     },
   );
 
