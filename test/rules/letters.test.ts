@@ -32,6 +32,10 @@ const factsWith = (text: string): LetterFacts => ({
     amount: AMOUNT,
     platform: 'Telegram',
     authorization_id: AUTHORIZATION,
+    paid_at: AT,
+    access_until: AT,
+    help: text,
+    accent: '#ffd400',
   },
   receipt_proof: { receipt_id: RECEIPT, product: text, seller: text, amount: AMOUNT, name: text, message: text },
   subscription_renews: { authorization_id: AUTHORIZATION, product: text, seller: text, amount: AMOUNT, at: AT },
@@ -58,7 +62,7 @@ const render = (name: LetterName, text: string, locale: Frame['locale'] = 'en', 
 const HARMFUL = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const TAGS = /<\/?([a-z0-9!]+)/gi;
 const tagsOf = (html: string): Set<string> => new Set([...html.matchAll(TAGS)].map(([, tag]) => tag!.toLowerCase()));
-const PLAIN_TAGS = ['!doctype', 'html', 'head', 'meta', 'title', 'body', 'div', 'h1', 'p', 'blockquote', 'a'];
+const PLAIN_TAGS = ['!doctype', 'html', 'head', 'meta', 'title', 'body', 'div', 'h1', 'p', 'blockquote', 'table', 'tr', 'td', 'a'];
 
 /** Besides their button they lead to where the subscription is cancelled. */
 const WITH_SECOND_LINK: LetterName[] = ['buyer_receipt', 'subscription_past_due', 'subscription_reapprove'];
@@ -99,6 +103,18 @@ describe('a letter', () => {
       expect(letter.html).toContain(`<html lang="${locale}">`);
     },
   );
+
+  it('shows the facts of a receipt as a table, and its button in the colour of the seller', () => {
+    const { html, text } = render('buyer_receipt', 'Weather');
+    expect(text).toContain('Amount: 1,234.50 USDC\n\nSeller: Weather\n\nPaid on: November 14, 2026 at 10:13 PM UTC');
+    expect(text).toContain('Help from the seller: Weather');
+    expect(html).toMatch(/<td[^>]*>Access until: <\/td><td[^>]*>November 14, 2026/);
+    expect(html).toContain('background:#ffd400;color:#');
+    const { access_until: _until, help: _help, accent: _accent, ...bare } = factsWith('Weather').buyer_receipt;
+    const plain = renderLetter('buyer_receipt', bare, frame('en'));
+    expect(plain.text).not.toContain('Access until');
+    expect(plain.html).toContain('background:#1f2430;color:#fff');
+  });
 
   it('is written in every language, no two alike', () => {
     for (const name of NAMES)

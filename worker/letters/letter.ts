@@ -24,6 +24,12 @@ export interface LetterFacts {
     amount: MoneyResource;
     platform?: string;
     authorization_id?: string;
+    paid_at: string;
+    access_until?: string;
+    /** Page or address where the seller helps. */
+    help?: string;
+    /** Brand colour of the seller. */
+    accent?: string;
   };
   receipt_proof: { receipt_id: string; product: string; seller: string; amount: MoneyResource; name?: string; message?: string };
   /** To the buyer; `slug` leads to the product's page, `authorization_id` to where the subscription can be ended. */
@@ -72,6 +78,8 @@ export interface Words {
   lines: string[];
   /** After its lines, where it is told a `platform`. */
   entry?: string[];
+  /** Names of its facts, in their order; each stands where its value is known. */
+  rows?: Record<string, string>;
   /** What its link is called. */
   button?: string;
   /** Name of its second link. */
@@ -95,6 +103,8 @@ export interface Letter<F> {
   /** ISO 8601: from then on it tells of something to come that has passed, and is not sent. */
   until?(facts: F): string;
   values?(facts: F, locale: Locale): Record<string, string>;
+  /** Colour of the sender's brand, for its button. */
+  accent?(facts: F): string | undefined;
   /** What the sender wrote to the reader, line by line, shown as a quotation. */
   quoted?(facts: F): string | undefined;
   words: Record<Locale, Words>;

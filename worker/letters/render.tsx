@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { Locale } from '#core/locales.ts';
+import { paletteOf } from '../pages/parts/colour.ts';
 import { plain, plainLines } from '../pages/parts/text.ts';
 import type { Letter, LetterFacts, LetterName } from './letter.ts';
 import { LETTERS } from './letters.ts';
@@ -20,6 +21,8 @@ export interface Frame {
   operator: string | null;
 }
 
+/** Colour of a button where the letter has none. */
+const BUTTON = '#1f2430';
 /** A subject is one line of a header, and mail programs show no more of it. */
 const SUBJECT_MAX = 150;
 /** Of one value: names are shorter. */
@@ -46,6 +49,7 @@ export function renderLetter<N extends LetterName>(name: N, facts: LetterFacts[N
   const greeting = words.greeting && values.name ? [words.greeting] : [];
   const entry = words.entry && values.platform ? words.entry : [];
   const lines = [...greeting, ...words.lines, ...entry].map(fill);
+  const rows = Object.entries(words.rows ?? {}).flatMap(([key, label]) => (values[key] ? [{ label, value: values[key] }] : []));
   const quoted = plainLines(letter.quoted?.(facts)?.toWellFormed() ?? '').map((line) => cut(line, QUOTED_MAX));
   const link = letter.path && words.button ? { url: `${frame.baseUrl}${letter.path(facts, frame.token)}`, name: words.button } : null;
   const alsoPath = letter.alsoPath?.(facts) ?? null;
@@ -55,6 +59,7 @@ export function renderLetter<N extends LetterName>(name: N, facts: LetterFacts[N
     .join(' · ');
   const text = [
     ...lines,
+    ...rows.map(({ label, value }) => `${label}: ${value}`),
     ...quoted.map((line) => `> ${line}`),
     ...[link, also].flatMap((one) => (one ? [`${one.name}: ${one.url}`] : [])),
     `-- \n${foot}`,
@@ -64,6 +69,7 @@ export function renderLetter<N extends LetterName>(name: N, facts: LetterFacts[N
       {lines.map((line) => (
         <p style="margin:0 0 16px">{line}</p>
       ))}
+      {rows.length > 0 && <FactTable rows={rows} />}
       {quoted.length > 0 && (
         <blockquote style="margin:0 0 16px;padding:0 0 0 12px;border-left:3px solid #d5d9e0;color:#4a5160">
           {quoted.map((line) => (
@@ -71,19 +77,7 @@ export function renderLetter<N extends LetterName>(name: N, facts: LetterFacts[N
           ))}
         </blockquote>
       )}
-      {link && (
-        <>
-          <p style="margin:24px 0">
-            <a
-              href={link.url}
-              style="display:inline-block;padding:12px 20px;border-radius:8px;background:#1f2430;color:#ffffff;text-decoration:none;font-weight:600"
-            >
-              {link.name}
-            </a>
-          </p>
-          <p style="margin:0 0 16px;font-size:13px;color:#5b6270;word-break:break-all">{link.url}</p>
-        </>
-      )}
+      {link && <Button {...link} accent={letter.accent?.(facts)} />}
       {also && (
         <p style="margin:0 0 16px">
           <a href={also.url} style="color:#1f2430">
@@ -94,6 +88,36 @@ export function renderLetter<N extends LetterName>(name: N, facts: LetterFacts[N
     </Layout>
   );
   return { subject, html: `<!doctype html>${html}`, text };
+}
+
+/** Facts with their names: a table, which every mail program can draw. */
+const FactTable = ({ rows }: { rows: { label: string; value: string }[] }) => (
+  <table style="width:100%;border-collapse:collapse;margin:0 0 16px">
+    {rows.map(({ label, value }) => (
+      <tr>
+        <td style="padding:8px 16px 8px 0;border-top:1px solid #d5d9e0;color:#5b6270;vertical-align:top">{`${label}: `}</td>
+        <td style="padding:8px 0;border-top:1px solid #d5d9e0;overflow-wrap:anywhere">{value}</td>
+      </tr>
+    ))}
+  </table>
+);
+
+/** The link of a letter as a button, and its address for who copies it. */
+function Button({ url, name, accent: hex = BUTTON }: { url: string; name: string; accent?: string | undefined }) {
+  const { accent, onAccent } = paletteOf(hex, 'light');
+  return (
+    <>
+      <p style="margin:24px 0">
+        <a
+          href={url}
+          style={`display:inline-block;padding:12px 20px;border-radius:8px;background:${accent};color:${onAccent};text-decoration:none;font-weight:600`}
+        >
+          {name}
+        </a>
+      </p>
+      <p style="margin:0 0 16px;font-size:13px;color:#5b6270;word-break:break-all">{url}</p>
+    </>
+  );
 }
 
 /** One column that every mail program can draw: no picture, no script, nothing that is loaded. */

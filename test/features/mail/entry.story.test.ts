@@ -28,4 +28,21 @@ describe('the letter of a buyer who bought access to a chat', () => {
     await w.deliver();
     expect(JSON.parse(await factsOf(plain.payment.payment_id))).not.toHaveProperty('platform');
   });
+
+  it('names the day, the end of access, the help and the colour of the seller', async () => {
+    const ada = await w.merchant();
+    const settings = {
+      checkout_brand_name: 'Ada’s Weather',
+      checkout_accent_hex: '#ffd400',
+      default_support_url: 'https://ada.example/help',
+    };
+    await w.call('PATCH', '/v1/account/me', { key: ada.token, body: { merchant_settings: settings } });
+    const product = await w.product(ada, { access_period_days: 30 });
+    const { payment } = await w.purchase(product, await w.chain.wallet(), { email: 'ida@example.com' });
+    await w.deliver();
+    const facts = JSON.parse(await factsOf(payment.payment_id));
+    expect(facts).toMatchObject({ seller: 'Ada’s Weather', accent: '#ffd400', help: 'https://ada.example/help' });
+    const { body } = await w.call('GET', `/v1/payments/${payment.payment_id}`);
+    expect([facts.access_until, Date.parse(facts.paid_at)]).toEqual([body.access_until, expect.any(Number)]);
+  });
 });

@@ -5,6 +5,7 @@ import { DAY, HOUR, iso } from '#core/time.ts';
 import { getAccount } from '#features/accounts/store.ts';
 import { findAuthorization } from '#features/authorizations/store.ts';
 import { addressKeysOf, planLetter } from '#features/mail/outbox.ts';
+import { loadBuyersAccess } from '#features/payments/buyers-access.ts';
 import { findPayment } from '#features/payments/store.ts';
 import type { LetterName } from '#letters/letter.ts';
 import type { Shard } from '#platform/context.ts';
@@ -127,17 +128,25 @@ export const tellBuyer = following(async (ctx, event) => {
   if (!payment?.email) return [];
   const { receipt_id, document } = objectOf<{
     receipt_id: string;
-    document: { product_name: string; merchant: { display_name: string }; amount: MoneyResource };
+    document: { product_name: string; amount: MoneyResource; block_time: string };
   }>(event);
+  const [{ displayName, merchantSettings: brand }, access] = await Promise.all([
+    getAccount(ctx.db, payment.merchantId),
+    loadBuyersAccess(ctx, payment, undefined),
+  ]);
   const counted = { letters: ['buyer_receipt' as const], addressKeys: addressKeysOf(ctx, payment.email), since: ctx.wallNow - DAY };
   const letter = {
     letter: 'buyer_receipt' as const,
     facts: {
       receipt_id,
       product: document.product_name,
-      seller: document.merchant.display_name,
+      seller: brand.checkout_brand_name ?? displayName,
       amount: document.amount,
       ...given('authorization_id', payment.terms.authorizationId ?? null),
+      paid_at: document.block_time,
+      ...given('access_until', access.access_until ?? null),
+      ...given('help', brand.default_support_url ?? null),
+      ...given('accent', brand.checkout_accent_hex ?? null),
       ...(payment.terms.delivery ? { platform: PLATFORMS[payment.terms.delivery.provider].title } : {}),
     },
     accountId: ownerOf(event),

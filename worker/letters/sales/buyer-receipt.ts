@@ -1,4 +1,4 @@
-import { formatMoney, plainName } from '../../pages/parts/text.ts';
+import { formatInstant, formatMoney, plainName } from '../../pages/parts/text.ts';
 import type { Letter, LetterFacts } from '../letter.ts';
 
 export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
@@ -7,15 +7,27 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
   isOfMerchant: true,
   path: ({ receipt_id }) => `/r/${receipt_id}`,
   alsoPath: ({ authorization_id: id }) => (id === undefined ? null : `/s/${id}`),
-  values: ({ product, seller, amount, platform }, locale) => ({
+  accent: ({ accent }) => accent,
+  values: ({ product, seller, amount, platform, paid_at, access_until, help }, locale) => ({
     product: plainName(product),
     seller: plainName(seller),
     amount: formatMoney(locale, amount),
     ...(platform === undefined ? {} : { platform }),
+    paidAt: formatInstant(locale, paid_at, 'UTC'),
+    ...(access_until === undefined ? {} : { until: formatInstant(locale, access_until, 'UTC') }),
+    ...(help === undefined ? {} : { help: help.replace(/^mailto:/, '') }),
   }),
   words: {
     en: {
       subject: 'Your receipt: {product}',
+      rows: {
+        product: 'Product',
+        amount: 'Amount',
+        seller: 'Seller',
+        paidAt: 'Paid on',
+        until: 'Access until',
+        help: 'Help from the seller',
+      },
       lines: ['You paid {amount} for {product}, sold by {seller}.', 'The receipt is signed: anybody can check it.'],
       entry: [
         'How you get in: your invitation at {platform}, or your new role there, comes by itself within minutes, to the account that you showed when you bought.',
@@ -26,6 +38,14 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
     },
     es: {
       subject: 'Su recibo: {product}',
+      rows: {
+        product: 'Producto',
+        amount: 'Importe',
+        seller: 'Vendedor',
+        paidAt: 'Pagado el',
+        until: 'Acceso hasta',
+        help: 'Ayuda del vendedor',
+      },
       lines: ['Ha pagado {amount} por {product}, vendido por {seller}.', 'El recibo está firmado: cualquiera puede comprobarlo.'],
       entry: [
         'Cómo entrar: su invitación en {platform}, o su nuevo rol allí, llega sola en unos minutos a la cuenta que mostró al comprar.',
@@ -36,6 +56,14 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
     },
     de: {
       subject: 'Ihre Quittung: {product}',
+      rows: {
+        product: 'Produkt',
+        amount: 'Betrag',
+        seller: 'Verkäufer',
+        paidAt: 'Bezahlt am',
+        until: 'Zugang bis',
+        help: 'Hilfe vom Verkäufer',
+      },
       lines: ['Sie haben {amount} für {product} bezahlt, verkauft von {seller}.', 'Die Quittung ist signiert: Jeder kann sie prüfen.'],
       entry: [
         'So kommen Sie hinein: Ihre Einladung bei {platform} oder Ihre neue Rolle dort kommt binnen Minuten von selbst, an das Konto, das Sie beim Kauf gezeigt haben.',
@@ -46,6 +74,14 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
     },
     fr: {
       subject: 'Votre reçu : {product}',
+      rows: {
+        product: 'Produit',
+        amount: 'Montant',
+        seller: 'Vendeur',
+        paidAt: 'Payé le',
+        until: 'Accès jusqu’au',
+        help: 'Aide du vendeur',
+      },
       lines: ['Vous avez payé {amount} pour {product}, vendu par {seller}.', 'Le reçu est signé : chacun peut le vérifier.'],
       entry: [
         'Pour entrer : votre invitation sur {platform}, ou votre nouveau rôle, arrive d’elle-même en quelques minutes sur le compte que vous avez montré à l’achat.',
@@ -56,6 +92,7 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
     },
     'pt-BR': {
       subject: 'Seu recibo: {product}',
+      rows: { product: 'Produto', amount: 'Valor', seller: 'Vendedor', paidAt: 'Pago em', until: 'Acesso até', help: 'Ajuda do vendedor' },
       lines: ['Você pagou {amount} por {product}, vendido por {seller}.', 'O recibo é assinado: qualquer pessoa pode conferi-lo.'],
       entry: [
         'Como entrar: seu convite no {platform}, ou seu novo cargo lá, chega sozinho em alguns minutos à conta que você mostrou ao comprar.',
@@ -66,6 +103,7 @@ export const buyerReceiptLetter: Letter<LetterFacts['buyer_receipt']> = {
     },
     ja: {
       subject: '領収書: {product}',
+      rows: { product: '商品', amount: '金額', seller: '販売者', paidAt: '支払日時', until: '利用期限', help: '販売者のヘルプ' },
       lines: ['{seller}が販売する{product}に{amount}をお支払いいただきました。', 'この領収書は署名されており、どなたでも確認できます。'],
       entry: [
         '参加方法：{platform}での招待または新しいロールは、購入時に示したアカウントへ数分以内に自動で届きます。',
