@@ -2,10 +2,12 @@ import { address } from '@solana/kit';
 import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/token';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
+import { forgetEndedSessions } from '#features/metered/erase.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../../world/chain.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
+import { shardOf } from '../../world/subscription-life.ts';
 
 const w = channelWorld();
 beforeAll(() => fundChannels(w));
@@ -92,6 +94,26 @@ it('a session that ended long ago is forgotten with its object and its channelâ€
   // No caller can make an object forget a session that owes money.
   expect(await w.env.METERED_SESSION.getByName(open.session.session_id).erase()).toBe(false);
   expect((await open.close()).body).toMatchObject({ status: 'closed', settled: { base_units: '18' } });
+});
+
+it('a session whose object cannot be erased counts as looked at, so that the sweep goes on to those behind it', async () => {
+  const merchant = await w.merchant();
+  const [open, over] = [await LiveShop.make(w, { merchant }), await LiveShop.make(w, { merchant })];
+  for (const shop of [open, over]) {
+    await shop.authorize(await shop.pull());
+    await shop.use(9n, 9n);
+  }
+  await over.close();
+  for (const shop of [open, over]) await shop.project();
+  const end = (shop: LiveShop, endedAt: number | null) =>
+    w.env.DB.prepare('UPDATE metered_sessions SET ended_at = ? WHERE id = ?').bind(endedAt, shop.session.session_id).run();
+  // The row claims an end that its object does not have.
+  await end(open, 1);
+  await end(over, 2);
+  expect(await forgetEndedSessions(shardOf(w.env), 3, 2)).toBe(2);
+  const left = await w.env.DB.prepare('SELECT id FROM metered_sessions WHERE ended_at <= 3').all();
+  expect(left.results).toEqual([{ id: open.session.session_id }]);
+  await end(open, null);
 });
 
 it('a voucher that is about to end is settled before those that last, however many were due before it', async () => {

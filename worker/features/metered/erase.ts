@@ -24,14 +24,14 @@ export async function eraseMeteredSession(ctx: Ctx, { id, livemode, channelId }:
 /** Objects called at once. */
 const LANES = 6;
 
-/** Forgets up to so many sessions that had ended by then, with their objects. Answers how many. */
+/** Forgets up to so many sessions that had ended by then, with their objects. Answers how many it looked at, those that stay included. */
 export async function forgetEndedSessions(ctx: Shard, before: number, limit: number): Promise<number> {
   const erased: MeteredSessionId[] = [];
   const forget = async (session: ErasedSession) => {
     await eraseMeteredSession(ctx, session);
     erased.push(session.id);
   };
-  await forEach(ctx, await listEndedSessions(ctx.db, before, limit), forget, LANES);
+  const seen = await forEach(ctx, await listEndedSessions(ctx.db, before, limit), forget, LANES);
   await deleteMeteredSessions(ctx.db, erased);
-  return erased.length;
+  return seen;
 }

@@ -1,0 +1,28 @@
+import { afterAll, expect, it } from 'vitest';
+import { Budget, currentBudget, withBudget } from '#core/isolate/budget.ts';
+import { MINUTE } from '#core/time.ts';
+import { collectQueued } from '#features/subscriptions/sweep.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
+import { JOBS_BATCH } from '../../world/queues.ts';
+import { collectingWorld, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../world/subscription-life.ts';
+
+const w = collectingWorld();
+afterAll(endSkips);
+
+it('a batch of messages that each collect ten periods fits the calls of an invocation, whatever lanes they run in', async () => {
+  const seller = await SubscriptionSeller.open(w);
+  const lives = [await seller.subscribe(), await seller.subscribe(), await seller.subscribe(), await seller.subscribe()];
+  const { periodEndsAt } = await lives[3]!.read();
+  await skipTime(w.chain, Math.ceil((periodEndsAt! - Date.now() + 15 * MINUTE) / 1000));
+  const callsOf = (collected: SubscriptionLife[]) =>
+    withBudget(async () => {
+      await collectQueued(shardOf(w.env), { authorizationIds: collected.map(({ id }) => id) });
+      return currentBudget().spent;
+    });
+  const one = await callsOf(lives.slice(0, 1));
+  const each = ((await callsOf(lives.slice(1))) - one) / 2;
+  expect(each).toBeGreaterThan(2);
+  expect(JOBS_BATCH * (one + 9 * each)).toBeLessThan(new Budget().left);
+  for (const life of lives) await life.settle();
+  expect(await Promise.all(lives.map(async (life) => (await life.payments()).length))).toEqual([2, 2, 2, 2]);
+});
