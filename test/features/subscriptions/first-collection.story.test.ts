@@ -181,6 +181,26 @@ describe('a first period that is found after its checkout has failed', () => {
     expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.renewed']);
   });
 
+  it('collects the running period alone where the merchant accepts it after several more have begun', async () => {
+    const life = await seller.checkout();
+    await fail(life);
+    const late = 'UPDATE payments SET expires_at = expires_at - 7200000, created_at = created_at - 7200000 WHERE id = ?';
+    await w.env.DB.prepare(late).bind(life.paymentId).run();
+    await life.settle();
+    const { key } = seller.merchant;
+    const { body: failed } = await w.call('GET', `/v1/payments/${life.paymentId}`, { key });
+    const body = { tx_signature: failed.unmatched[0].tx_signature };
+    await passDays(w, 100);
+    const accepted = await w.call('POST', `/v1/payments/${life.paymentId}/accept-unmatched`, { key, body });
+    expect(accepted.body).toMatchObject({ status: 'CONFIRMED', authorization_id: life.id });
+    for (let rounds = 0; rounds < 3; rounds++) await life.settle();
+    const paid = (await life.payments()).filter(({ status }) => status === 'CONFIRMED');
+    expect(paid).toHaveLength(2);
+    const { periodStartsAt, periodEndsAt, paidThrough } = await life.read();
+    expect([periodStartsAt! <= Date.now(), periodEndsAt! > Date.now(), paidThrough]).toEqual([true, true, periodEndsAt]);
+    expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.renewed']);
+  });
+
   it('leaves a subscription alone that the wallet has begun since', async () => {
     const life = await seller.checkout();
     await fail(life);

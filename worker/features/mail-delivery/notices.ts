@@ -97,7 +97,8 @@ export const tellSubscriber = following(async (ctx, event) => {
   const row = told && (await findAuthorization(ctx.db, event.subjectId as AuthorizationId));
   if (!row?.email) return [];
   const { displayName: seller } = await getAccount(ctx.db, row.merchantId);
-  const { amount, paid_through: through } = objectOf<{ amount: MoneyResource; paid_through: string | null }>(event);
+  const object = objectOf<{ amount: MoneyResource; paid_through: string | null; stopped_at?: string | null }>(event);
+  const { amount, paid_through: through, stopped_at: stoppedAt } = object;
   const facts = { slug: row.slug, authorization_id: row.id, product: row.terms.productName, seller };
   const common = {
     accountId: ownerOf(event),
@@ -105,6 +106,8 @@ export const tellSubscriber = following(async (ctx, event) => {
     locale: row.terms.locale === undefined ? null : findLocale(row.terms.locale),
     cause: `subscription ${event.id}`,
   };
+  // The event of the stop alone notifies of it. What happened before is superseded.
+  if (row.stoppedAt !== null && stoppedAt == null) return [];
   if (row.stoppedAt !== null)
     return planLetter(ctx, {
       letter: 'subscription_stopped',

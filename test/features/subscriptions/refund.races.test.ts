@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collectQueued } from '#features/subscriptions/sweep.ts';
+import type { Env } from '#platform/context.ts';
+import { endSkips } from '../../world/clock.ts';
+import { withFaults } from '../../world/faults.ts';
+import { MailWorld } from '../../world/mail.ts';
+import { COLLECTING_KEYS, passDays, run, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../world/subscription-life.ts';
+
+describe('a refund that revokes the access of a period', () => {
+  const w = new MailWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS });
+  afterAll(endSkips);
+  let seller: SubscriptionSeller;
+  const emailOf = (life: SubscriptionLife) => `${life.id}@example.com`.toLowerCase();
+  beforeAll(async () => {
+    seller = await SubscriptionSeller.open(w);
+  });
+  const subscribe = async () => {
+    const life = await seller.subscribe({ email: 'buyer@example.com' });
+    await w.env.DB.prepare('UPDATE subscription_authorizations SET email = ? WHERE id = ?').bind(emailOf(life), life.id).run();
+    return life;
+  };
+
+  /** Pays the first period back, and confirms it. */
+  const prepareRefund = async (life: SubscriptionLife) => {
+    const { key, wallet } = seller.merchant;
+    const path = `/v1/payments/${life.paymentId}`;
+    const { body } = await w.call('POST', `${path}/refund-transaction`, { key, body: { revoke_access: true } });
+    const wire = await w.chain.sign(wallet, body.transaction);
+    const tx_signature = await w.chain.call<string>('sendTransaction', wire, { encoding: 'base64' });
+    return (env: Env = w.env) => w.call('POST', `${path}/refund-confirm`, { key, body: { tx_signature }, env });
+  };
+  const begunPeriods = (life: SubscriptionLife) =>
+    w.env.DB.prepare('SELECT count(*) AS n FROM subscription_collections WHERE authorization_id = ?').bind(life.id).first<number>('n');
+
+  /** Nothing more is collected in the periods to come, and its end is one event and one email. */
+  async function expectEndedOnce(life: SubscriptionLife, periods: number, at: string): Promise<void> {
+    await life.settle();
+    await passDays(w, 31);
+    await run(w);
+    await life.settle();
+    expect((await life.payments()).length, at).toBe(periods);
+    expect((await life.read()).status, at).toBe('cancelled');
+    const types = await life.eventTypes();
+    expect(
+      types.filter((type) => type === 'subscription.cancelled'),
+      at,
+    ).toEqual(['subscription.cancelled']);
+    await w.deliver();
+    await w.post();
+    const letters = (await w.posted()).taken.filter(({ body }) => body.to[0] === emailOf(life) && body.subject.includes('was ended'));
+    expect(letters.length, at).toBe(1);
+  }
+
+  it('lets no collection begin after it, whichever two steps of a collection it comes between', async () => {
+    const periods: number[] = [];
+    for (let n = 1; ; n++) {
+      const life = await subscribe();
+      await passDays(w, 31);
+      const confirm = await prepareRefund(life);
+      let begun: number | null = null;
+      const rival = async () => {
+        expect((await confirm()).status).toBe(200);
+        begun = await begunPeriods(life);
+      };
+      const faulty = withFaults(w.env, { before: async ({ number }) => number === n && Boolean(await rival()) && false });
+      await collectQueued(shardOf(faulty.env), { authorizationIds: [life.id] });
+      if (begun === null) break;
+      periods.push(begun);
+      await expectEndedOnce(life, begun, `before step ${n}`);
+    }
+    // The claim of the period is the last step.
+    expect(periods.length).toBeGreaterThan(1);
+    expect(new Set(periods)).toEqual(new Set([1]));
+  }, 120_000);
+
+  it('ends the subscription while a collection is on its way, whose payment is the last', async () => {
+    const life = await subscribe();
+    await passDays(w, 31);
+    const confirm = await prepareRefund(life);
+    await collectQueued(shardOf(w.env), { authorizationIds: [life.id] });
+    expect(await begunPeriods(life)).toBe(2);
+    expect((await confirm()).status).toBe(200);
+    await expectEndedOnce(life, 2, 'sent');
+  });
+
+  it('and a cancellation by the buyer end it once, whichever two steps of the refund the cancellation comes between', async () => {
+    for (let n = 1; ; n++) {
+      const life = await subscribe();
+      const confirm = await prepareRefund(life);
+      const { body } = await life.cancelIntent();
+      const transaction = await w.chain.sign(life.subscriber.wallet, body.transaction);
+      let isCut = false;
+      const rival = async () => {
+        isCut = true;
+        expect([200, 409]).toContain((await life.cancelConfirm({ transaction })).status);
+      };
+      const faulty = withFaults(w.env, { before: async ({ number }) => number === n && Boolean(await rival()) && false });
+      expect((await confirm(faulty.env)).status).toBe(200);
+      if (!isCut) break;
+      await expectEndedOnce(life, 1, `before step ${n}`);
+    }
+  }, 120_000);
+});
