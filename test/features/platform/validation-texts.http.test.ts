@@ -16,7 +16,7 @@ describe('the text of a validation problem', () => {
     ['POST', '/v1/products', { name: 'X', price: { ...PRICE, asset: 'EUR' } }, ['body', 'price', 'asset'], 'Expected USDC or SOL'],
     ['POST', '/v1/products', { name: 'X', price: PRICE, grace_hours: 9000 }, ['body', 'grace_hours'], 'Expected at most 8760'],
     ['POST', '/v1/products', { name: 'X', price: PRICE, usage_units: '5' }, ['body', 'usage_units'], 'Expected a number, or null'],
-    ['POST', '/v1/products', { name: 'X', price: PRICE, success_url: 'nowhere' }, ['body', 'success_url'], 'Expected a URL'],
+    ['POST', '/v1/products', { name: 'X', price: PRICE, success_url: 'nowhere' }, ['body', 'success_url'], 'Expected an https URL'],
     [
       'POST',
       '/v1/access/entitlements/consume',
