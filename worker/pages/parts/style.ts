@@ -173,6 +173,8 @@ details[open]>*+*{margin-top:.75rem}
 @keyframes turn{to{transform:rotate(1turn)}}
 .notice{background:var(--card);border:1px solid var(--line);border-radius:1.25rem;padding:1.5rem;display:grid;gap:.5rem}
 .notice h2{font-size:1.125rem;font-weight:650}
+.panel .notice{border:0;padding:0;border-radius:0}
+.entry{display:grid;gap:1rem;width:100%}
 footer{color:var(--soft);font-size:.875rem;display:grid;gap:.75rem;padding-top:1.25rem;border-top:1px solid var(--line)}
 footer ul{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem 1rem}
 footer a{display:inline-block;padding:.25rem 0;color:inherit}
