@@ -31,6 +31,10 @@ describe('the check of statements that find rows of tenants', () => {
     ['a channel, which one session of a mode holds', 'select 1 from metered_sessions where livemode = ? and channel_id = ?'],
     ['an id', `select ${ALL} from payments where id = ? and status = 'CONFIRMED'`],
     ['one id or another', 'select 1 from webhook_deliveries where event_id = ? or id = ?'],
+    [
+      'a slug, or a name of the merchant',
+      'select 1 from products where slug = ? or (merchant_id = ? and livemode = ? and external_product_id = ?)',
+    ],
     ['a row by its time and state', "select 1 from payments where status = 'CONFIRMED' and expires_at <= ? order by created_at limit ?"],
     ['a table of no tenant', 'select 1 from accounts where email_key = ?'],
     ['a condition without a table', 'insert into guard (veto) select null where ? > 3'],

@@ -134,7 +134,7 @@ function comparedIn(equation: string, { alias, columns }: Named): { column: stri
 const isRuled = (rules: Rule[], { table }: Named, column: string): boolean =>
   rules.some(({ names }) => names.test(column) || names.test(`${table}.${column}`));
 
-type Bound = 'mode' | 'merchant' | 'row';
+type Bound = 'mode' | 'merchant';
 
 /** By what every row that satisfies the expression is bound. Of alternatives only that counts which all of them say. */
 function boundsOf(expression: string, named: Named): Set<Bound> {
@@ -150,7 +150,7 @@ function boundsOf(expression: string, named: Named): Set<Bound> {
       // `livemode = 1` in so many words: all live rows, as who reads the real chain means them.
       if (column === 'livemode') return value === '1' ? ['mode', 'merchant'] : ['mode'];
       if (column === 'merchant_id' || column === 'account_id') return ['merchant'];
-      return isRuled(MINTED, named, column) ? ['row'] : [];
+      return isRuled(MINTED, named, column) ? ['mode', 'merchant'] : [];
     }),
   );
 }
@@ -181,7 +181,6 @@ export function unboundParts(sql: string): string[] {
       if (!columns) return false;
       const named = { table: table!, alias: (alias ?? table!).toLowerCase(), columns };
       const bounds = boundsOf(condition, named);
-      if (bounds.has('row')) return false;
       const names = namesIn(condition, named);
       const lacksMode = columns.has('livemode') && !bounds.has('mode') && (names.length > 0 || bounds.has('merchant'));
       const lacksMerchant =
