@@ -2,6 +2,7 @@ import type { KeyPairSigner } from '@solana/kit';
 import { describe, expect, it } from 'vitest';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import type { Env } from '#platform/context.ts';
+import { openShop } from '../../world/agent.ts';
 import { withFaults } from '../../world/faults.ts';
 import { archiveAll, ctxAt } from '../../world/old-books.ts';
 import { newReferenceWorld } from '../../world/own-reference.ts';
@@ -23,16 +24,21 @@ async function oldSale(w: World): Promise<Sale> {
   const { payment } = await w.purchase(product, await w.chain.wallet());
   // The last receipt of a chain stays, so another one follows.
   await w.purchase(product, await w.chain.wallet());
+  await finish(w);
+  return { path: `/v1/payments/${payment.payment_id}`, id: payment.payment_id, merchant, wallet };
+}
+
+/** What the payments caused is sent, and the chain made them final. */
+async function finish(w: World): Promise<void> {
   while (w.queue.sent.length > 0) await w.deliver();
   await sweepReceiptChains(ctxAt(w.env, 0));
   await w.env.DB.batch([
     w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at WHERE finalized_at IS NULL'),
     w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at, next_look_at = NULL WHERE final_at IS NULL'),
   ]);
-  return { path: `/v1/payments/${payment.payment_id}`, id: payment.payment_id, merchant, wallet };
 }
 
-const placeOf = async (w: World, { id }: Sale) =>
+const placeOf = async (w: World, { id }: Pick<Sale, 'id'>) =>
   w.env.DB.prepare(
     `SELECT (SELECT count(*) FROM payments WHERE id = ?1) AS rows,
       (SELECT count(*) FROM archived_payments WHERE id = unhex(replace(?1, '-', ''))) AS archived`,
@@ -98,5 +104,27 @@ describe('a refund of a payment that is being archived', () => {
       await expectPaidBackOnce(w, sale, body.transaction, at);
     }
     expect(archived).toBeGreaterThan(3);
+  });
+});
+
+describe('a settlement that is being archived', () => {
+  it('answers a repetition of its payment the same, whichever two steps of the archive it comes between', async () => {
+    const w = await newReferenceWorld();
+    for (let n = 1, trips = Number.POSITIVE_INFINITY; n <= trips; n++) {
+      await archiveAll(w);
+      const shop = await openShop(w);
+      const payment = await shop.pay();
+      const { body: first } = await shop.settle(payment);
+      await shop.settle(await shop.pay());
+      await finish(w);
+      let again: Awaited<ReturnType<typeof shop.settle>> | undefined;
+      const rival = async () => (again = await shop.settle(payment));
+      ({ trips } = await cutIn(w, n, rival, (env) => archiveAll(w, env)));
+      const at = `before step ${n} of ${trips}`;
+      for (const { status, body } of [again!, await shop.settle(payment)])
+        expect([status, body.payment_id, body.duplicate, body.granted_units], at).toEqual([200, first.payment_id, true, 0]);
+      const { rows, archived } = (await placeOf(w, { id: first.payment_id })) as { rows: number; archived: number };
+      expect(rows + archived, at).toBe(1);
+    }
   });
 });
