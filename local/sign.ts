@@ -10,7 +10,7 @@ import { createKeyPairSignerFromBytes, type KeyPairSigner } from '@solana/kit';
 import { signing } from '../worker/pages/locales/signing/en.ts';
 import { fromBase64 } from '../worker/pages/parts/bytes.ts';
 import { sayIn } from '../worker/pages/parts/text.ts';
-import { readTransaction } from '../worker/pages/parts/transaction.ts';
+import { PRIORITY_FEE_MAX, readTransaction } from '../worker/pages/parts/transaction.ts';
 import { findPrepared, type Prepared } from '../worker/pages/signing/prepared.ts';
 import { stepWords } from '../worker/pages/signing/words.ts';
 import { NETWORKS } from '../worker/solana/assets.ts';
@@ -56,11 +56,13 @@ function readOrder(args: string[]) {
 async function main(): Promise<void> {
   const order = readOrder(process.argv.slice(2));
   const { transaction, paymentId } = readPrepared(order.file);
-  const { signers, steps } = readTransaction(fromBase64(transaction));
+  const { signers, steps, priorityFee } = readTransaction(fromBase64(transaction));
   const lines = steps.map((step, index) => `  ${index + 1}. ${wordsOf(step)}`);
   console.error(['This transaction:', ...lines, `Network fee paid by ${signers[0]}.`].join('\n'));
   if (steps.some(({ kind }) => kind === 'unknown') && !order['allow-unknown'])
     throw new Refusal('One step cannot be read. Nothing was signed.');
+  if (priorityFee > PRIORITY_FEE_MAX)
+    throw new Refusal(`It offers the network ${priorityFee} lamports to be quick, which nothing prepared here does. Nothing was signed.`);
   const signer = await readSigner(order.keypair);
   if (!signers.includes(signer.address))
     throw new Refusal(`${order.keypair} is the keypair of ${signer.address}. ${signers.join(', ')} has to sign. Nothing was signed.`);

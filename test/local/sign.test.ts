@@ -108,6 +108,21 @@ describe('npm run sign', () => {
     expect((await run(unknownTo(signer.address), '--allow-unknown')).out).toMatch(/^[\w+/]+=*\n$/);
   });
 
+  it('signs nothing that would burn the wallet as a fee for being quick', async () => {
+    const budget = address('ComputeBudget111111111111111111111111111111');
+    const step = (kind: number, value: bigint, bytes: number) => {
+      const data = new Uint8Array(1 + bytes);
+      data[0] = kind;
+      for (let at = 0; at < bytes; at++) data[1 + at] = Number((value >> BigInt(8 * at)) & 255n);
+      return { programAddress: budget, accounts: [], data };
+    };
+    const priced = (price: bigint) => buildUnsigned(signer.address, [step(2, 1_400_000n, 4), step(3, price, 8)], LIFETIME);
+    const { code, out, said } = await run(priced(7_143_000n + 143n));
+    expect([code, out]).toEqual([1, '']);
+    expect(said).toContain('It offers the network 10000401 lamports to be quick');
+    expect((await run(priced(7_000_000n))).code).toBe(0);
+  });
+
   it('signs nothing that another wallet has to sign', async () => {
     const { code, out, said } = await run({ transaction: await buildAtaTransaction(OTHER, mint, LIFETIME) });
     expect([code, out]).toEqual([1, '']);

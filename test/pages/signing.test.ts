@@ -40,7 +40,8 @@ const shop = new SignerShop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-const pageOf = (transaction: string): string => `${shop.baseUrl}/sign#${transaction}`;
+/** Programs that pass links on may encode what stands behind the #. */
+const pageOf = (transaction: string): string => `${shop.baseUrl}/sign#${encodeURIComponent(transaction)}`;
 
 describe('the page that signs a prepared transaction', () => {
   it('shows a refund in words, has the wallet sign and send it, and the refund lands', async () => {

@@ -89,16 +89,17 @@ function readMessage(transaction: Uint8Array): Message {
   return { signers, unsigned, instructions, hasLookupTables };
 }
 
-/** An instruction as far as a person has to know it before they sign. Amounts are in base units; `mint` null: the instruction does not name it. */
+/** An instruction as far as a person has to know it before they sign. Amounts are in base units. */
 export type TransactionStep =
   | { kind: 'plan'; owner: string; terms: Charge; endsAt: bigint; destinations: string[]; collectors: string[]; page: string }
   | { kind: 'authority'; wallet: string; mint: string }
   | { kind: 'subscribe'; wallet: string; owner: string; terms: Charge }
-  | { kind: 'transfer'; from: string; to: string; mint: string | null; decimals: number | null; units: bigint }
+  | { kind: 'transfer'; from: string; to: string; mint: string; decimals: number; units: bigint }
   | { kind: 'lamports'; from: string; to: string; units: bigint }
   | { kind: 'account'; payer: string; account: string; owner: string; mint: string }
   | { kind: 'memo'; text: string }
   | { kind: 'limit'; units: number }
+  /** `price`: millionths of a lamport for each unit of computing. */
   | { kind: 'priority'; price: bigint }
   | { kind: 'unknown'; program: string };
 
@@ -113,6 +114,22 @@ export interface ReadTransaction {
   signers: string[];
   unsigned: string[];
   steps: TransactionStep[];
+  /** Lamports that the network takes at most to be quick, beside its fee for each signature. */
+  priorityFee: bigint;
+}
+
+/** Most that anything prepared here has to offer to be quick, in lamports: a hundredth of a SOL. */
+export const PRIORITY_FEE_MAX = 10_000_000n;
+
+const [UNITS_A_STEP, UNITS_MAX, MILLION] = [200_000, 1_400_000, 1_000_000n];
+
+/** What the compute budget program makes of the steps: units are bounded, and have a usual number where no step says one. */
+function priorityFeeOf(steps: readonly TransactionStep[]): bigint {
+  const others = steps.filter(({ kind }) => kind !== 'limit' && kind !== 'priority');
+  const limit = steps.find(({ kind }) => kind === 'limit') as Extract<TransactionStep, { kind: 'limit' }> | undefined;
+  const units = Math.min(limit?.units ?? others.length * UNITS_A_STEP, UNITS_MAX);
+  const price = steps.reduce((sum, step) => (step.kind === 'priority' ? sum + step.price : sum), 0n);
+  return (BigInt(units) * price + MILLION - 1n) / MILLION;
 }
 
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
@@ -161,10 +178,9 @@ function readSubscription(accounts: string[], data: Cursor): TransactionStep | n
   }
 }
 
+/** Of transfers the one that names its token: the other says an amount of anything. */
 function readTokenTransfer([source, second, third, fourth]: string[], data: Cursor): TransactionStep | null {
   const kind = data.take(1)[0];
-  if (kind === 3 && source && second && third)
-    return { kind: 'transfer', from: third, to: second, mint: null, decimals: null, units: data.u64() };
   if (kind === 12 && source && second && third && fourth) {
     const units = data.u64();
     return { kind: 'transfer', from: fourth, to: third, mint: second, decimals: data.take(1)[0]!, units };
@@ -220,5 +236,6 @@ function toStep(instruction: Instruction): TransactionStep {
 export function readTransaction(transaction: Uint8Array): ReadTransaction {
   const { signers, unsigned, instructions, hasLookupTables } = readMessage(transaction);
   if (hasLookupTables) throw new Error('The transaction names accounts by a lookup table, which cannot be read here.');
-  return { signers, unsigned, steps: instructions.map(toStep) };
+  const steps = instructions.map(toStep);
+  return { signers, unsigned, steps, priorityFee: priorityFeeOf(steps) };
 }

@@ -6,8 +6,8 @@
 
 import type { Failure } from '../parts/answer.ts';
 import { fromBase64 } from '../parts/bytes.ts';
-import { shortened } from '../parts/text.ts';
-import { type ReadTransaction, readTransaction } from '../parts/transaction.ts';
+import { formatMoney, shortened, toAmount } from '../parts/text.ts';
+import { PRIORITY_FEE_MAX, type ReadTransaction, readTransaction } from '../parts/transaction.ts';
 import type { WalletChoice, WalletRefusal, WalletTerms } from '../parts/wallet-choice.ts';
 import { findPrepared, type Prepared } from './prepared.ts';
 import type { AnyKey } from './words.ts';
@@ -77,19 +77,23 @@ function enter({ wallets, walletName, attempt }: SigningState, step: Step, chang
   return { wallets, walletName, attempt, ...changed, ...step };
 }
 
-function obstacleOf({ steps, signers, unsigned }: ReadTransaction): Problem | null {
+const LAMPORT_DECIMALS = 9;
+
+function obstacleOf({ steps, signers, unsigned, priorityFee }: ReadTransaction, locale: string): Problem | null {
   if (steps.some(({ kind }) => kind === 'unknown')) return { key: 'gUnknownHelp' };
+  const amount = formatMoney(locale, toAmount('SOL', priorityFee, LAMPORT_DECIMALS));
+  if (priorityFee > PRIORITY_FEE_MAX) return { key: 'gPriorityHelp', values: { amount } };
   if (unsigned.length === 0) return { key: 'gSignedAlready' };
   return unsigned.length > 1 ? { key: 'gOthers', values: { signers: signers.join(', ') } } : null;
 }
 
-function read(state: SigningState, text: string): Turn {
+function read({ locale }: SigningFacts, state: SigningState, text: string): Turn {
   const fail = (key: AnyKey) => turnTo(enter(state, { step: 'pasting', problem: { key } }));
   const prepared = findPrepared(text);
   if (prepared === null) return fail('gNone');
   try {
     const known = readTransaction(fromBase64(prepared.transaction));
-    return turnTo(enter(state, { step: 'choosing', paper: { ...prepared, ...known, obstacle: obstacleOf(known) }, problem: null }));
+    return turnTo(enter(state, { step: 'choosing', paper: { ...prepared, ...known, obstacle: obstacleOf(known, locale) }, problem: null }));
   } catch {
     return fail('gUnreadable');
   }
@@ -103,13 +107,18 @@ const OF_REFUSAL: Record<WalletRefusal, AnyKey> = {
   unclear: 'gFailed',
 };
 
-/** The page after an event, and what is to be done about it. What is answered too late changes nothing. */
+/** The page after an event, and what is to be done about it. What is answered too late changes nothing, but for what a wallet has sent. */
 export function nextSigning(facts: SigningFacts, state: SigningState, news: SigningNews): Turn {
   const isLate = 'attempt' in news && news.attempt !== state.attempt;
+  // It was sent all the same: to offer it for signing again would have it paid twice.
+  if (isLate && news.kind === 'signed' && news.signed === null && state.step !== 'sending')
+    return turnTo(
+      enter(state, { step: 'done', txSignature: news.txSignature, signed: null, copied: null }, { attempt: state.attempt + 1 }),
+    );
   if (isLate) return turnTo(state);
   switch (news.kind) {
     case 'pasted':
-      return state.step === 'pasting' || state.step === 'choosing' ? read(state, news.text) : turnTo(state);
+      return state.step === 'pasting' || state.step === 'choosing' ? read(facts, state, news.text) : turnTo(state);
     case 'walletsChanged':
       return turnTo({ ...state, wallets: news.wallets });
     case 'walletPressed': {

@@ -18,10 +18,9 @@ const HOURS_A_DAY = 24n;
 
 /** Words for the steps of a transaction in one language, for the page and for the command line. */
 export function stepWords(say: SaySigning, { locale, usdcMints }: WordTerms): (step: TransactionStep) => string {
-  const tokenOf = (mint: string | null): string =>
-    mint === null ? say('gUnnamed') : usdcMints.includes(mint) ? 'USDC' : say('gToken', { mint });
-  const amountOf = (mint: string | null, units: bigint): string =>
-    mint !== null && usdcMints.includes(mint)
+  const tokenOf = (mint: string): string => (usdcMints.includes(mint) ? 'USDC' : say('gToken', { mint }));
+  const amountOf = (mint: string, units: bigint): string =>
+    usdcMints.includes(mint)
       ? formatMoney(locale, toAmount('USDC', units, USDC_DECIMALS))
       : say('gUnits', { count: String(units), token: tokenOf(mint) });
   const periodOf = ({ hours }: Charge): string =>

@@ -31,7 +31,6 @@ export function readTransfers(transaction: Uint8Array): TransferAsked[] {
       }
       case 'transfer': {
         const { mint, decimals, units, to } = step;
-        if (mint === null || decimals === null) return [];
         return [{ mint, decimals, units, destination: to, owner: opened.get(to) ?? null, periodHours: null }];
       }
       case 'lamports':

@@ -14,6 +14,8 @@ export const de = {
   gOwn: 'Signieren Sie nur, was Sie selbst angefordert haben. Wenn Ihnen jemand diesen Link geschickt hat, schließen Sie die Seite.',
   gSigner: 'Signiert von',
   gUnknownHelp: 'Ein Schritt kann nicht gelesen werden. Er kann alles tun, was Ihre Wallet kann, und wird hier darum nicht signiert.',
+  gPriorityHelp:
+    'Sie bietet dem Netzwerk {amount}, damit es schnell geht. Das tut nichts, was dieser Dienst vorbereitet; hier wird es nicht signiert.',
   gSignedAlready: 'Diese Transaktion ist schon signiert.',
   gOthers: 'Dies müssen mehrere Wallets signieren: {signers}. Diese Seite signiert nur für eine.',
   gWith: 'Mit {wallet} signieren',
@@ -51,5 +53,4 @@ export const de = {
   gUnknown: 'Unbekannt: Ein Schritt des Programms {program} kann nicht gelesen werden. Er kann alles tun, was Ihre Wallet kann.',
   gUnits: '{count} Basiseinheiten von {token}',
   gToken: 'Token {mint}',
-  gUnnamed: 'einem ungenannten Token',
 };

@@ -13,6 +13,7 @@ export const signing = {
   gOwn: 'Sign only what you asked for yourself. If somebody sent you this link, close the page.',
   gSigner: 'Signed by',
   gUnknownHelp: 'One step cannot be read. It may do anything that your wallet can, so it cannot be signed here.',
+  gPriorityHelp: 'It offers the network {amount} to be quick, which nothing that this service prepares does. It cannot be signed here.',
   gSignedAlready: 'This transaction is signed already.',
   gOthers: 'More than one wallet has to sign this: {signers}. This page signs for one wallet alone.',
   gWith: 'Sign with {wallet}',
@@ -47,7 +48,6 @@ export const signing = {
   gUnknown: 'Unknown: a step of the program {program} cannot be read. It may do anything that your wallet can.',
   gUnits: '{count} base units of {token}',
   gToken: 'the token {mint}',
-  gUnnamed: 'a token that is not named',
 };
 
 export type SigningKey = keyof typeof signing;

@@ -14,6 +14,7 @@ export const es = {
   gOwn: 'Firme solo lo que usted mismo pidió. Si alguien le envió este enlace, cierre la página.',
   gSigner: 'La firma',
   gUnknownHelp: 'Un paso no se puede leer. Puede hacer todo lo que puede su billetera, así que aquí no se firma.',
+  gPriorityHelp: 'Ofrece a la red {amount} para ir más rápido, lo que no hace nada de lo que prepara este servicio. Aquí no se firma.',
   gSignedAlready: 'Esta transacción ya está firmada.',
   gOthers: 'Esto lo tienen que firmar varias billeteras: {signers}. Esta página firma para una sola.',
   gWith: 'Firmar con {wallet}',
@@ -48,5 +49,4 @@ export const es = {
   gUnknown: 'Desconocido: un paso del programa {program} no se puede leer. Puede hacer todo lo que puede su billetera.',
   gUnits: '{count} unidades básicas de {token}',
   gToken: 'el token {mint}',
-  gUnnamed: 'un token sin nombre',
 };

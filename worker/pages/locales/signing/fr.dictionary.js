@@ -14,6 +14,8 @@ export const fr = {
   gOwn: 'Ne signez que ce que vous avez demandé vous-même. Si quelqu’un vous a envoyé ce lien, fermez la page.',
   gSigner: 'Signée par',
   gUnknownHelp: 'Une étape ne peut pas être lue. Elle peut faire tout ce que peut votre portefeuille : elle n’est donc pas signée ici.',
+  gPriorityHelp:
+    'Elle offre au réseau {amount} pour aller plus vite, ce que rien de ce que prépare ce service ne fait. Elle n’est pas signée ici.',
   gSignedAlready: 'Cette transaction est déjà signée.',
   gOthers: 'Plusieurs portefeuilles doivent signer ceci : {signers}. Cette page ne signe que pour un seul.',
   gWith: 'Signer avec {wallet}',
@@ -49,5 +51,4 @@ export const fr = {
   gUnknown: 'Inconnu : une étape du programme {program} ne peut pas être lue. Elle peut faire tout ce que peut votre portefeuille.',
   gUnits: '{count} unités de base de {token}',
   gToken: 'le jeton {mint}',
-  gUnnamed: 'un jeton qui n’est pas nommé',
 };

@@ -13,6 +13,7 @@ export const ptBR = {
   gOwn: 'Assine só o que você mesmo pediu. Se alguém lhe enviou este link, feche a página.',
   gSigner: 'Assinada por',
   gUnknownHelp: 'Um passo não pode ser lido. Ele pode fazer tudo o que a sua carteira pode; por isso não é assinado aqui.',
+  gPriorityHelp: 'Oferece à rede {amount} para ser mais rápida, o que nada preparado por este serviço faz. Não pode ser assinada aqui.',
   gSignedAlready: 'Esta transação já está assinada.',
   gOthers: 'Mais de uma carteira precisa assinar isto: {signers}. Esta página assina para uma só.',
   gWith: 'Assinar com {wallet}',
@@ -47,5 +48,4 @@ export const ptBR = {
   gUnknown: 'Desconhecido: um passo do programa {program} não pode ser lido. Ele pode fazer tudo o que a sua carteira pode.',
   gUnits: '{count} unidades básicas de {token}',
   gToken: 'o token {mint}',
-  gUnnamed: 'um token sem nome',
 };

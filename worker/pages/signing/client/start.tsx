@@ -39,6 +39,16 @@ async function send({ paymentId, signed, txSignature }: Extract<SigningEffect, {
   return answer.ok ? { kind: 'sent', txSignature } : { kind: 'refused', failure: answer };
 }
 
+/** A transaction in the page's address, which programs that pass links on may have encoded. An answer is taken from a person alone. */
+function addressedText(): string {
+  const text = location.hash.slice(1);
+  try {
+    return decodeURIComponent(text).replace(/^\s*[{[].*/s, '');
+  } catch {
+    return text;
+  }
+}
+
 function start(facts: SigningFacts, panel: HTMLElement): void {
   const page = new PageHolder<SigningState, SigningNews, SigningEffect>(FIRST_SIGNING, (state, news) => nextSigning(facts, state, news));
   const wallets = new Wallets(facts);
@@ -63,7 +73,7 @@ function start(facts: SigningFacts, panel: HTMLElement): void {
   };
   const list = () => page.report({ kind: 'walletsChanged', wallets: listWallets(facts, TO_PAY) });
   const readAddress = () => {
-    if (location.hash.length > 1) page.report({ kind: 'pasted', text: location.hash.slice(1) });
+    if (location.hash.length > 1) page.report({ kind: 'pasted', text: addressedText() });
   };
   list();
   readAddress();
