@@ -120,6 +120,25 @@ describe.each(PROGRAMS)('what somebody else had a channel of the %s program pay 
     expect(await unitsOf(shop)).toEqual(['10', '13']);
   });
 
+  it('is counted once where a settlement of our own stands in the same minute, and the next step is found', async () => {
+    const shop = await open();
+    await shop.use(100n, 100n);
+    await skipTime(w.chain, 3600);
+    await beginMinute();
+    await shop.payOut(10n);
+    for (let look = 0; look < 4; look++) {
+      await shop.project();
+      await shop.watch();
+      await skipTime(w.chain, 25);
+    }
+    expect((await unitsOf(shop)).toSorted()).toEqual(['10', '90']);
+    await shop.use(5n, 105n);
+    await shop.payOut(105n);
+    await sweep(shop);
+    await sweep(shop);
+    expect((await unitsOf(shop)).toSorted()).toEqual(['10', '5', '90']);
+  });
+
   it('is no payment while it is not final, and none if the chain drops it before', async () => {
     const shop = await open();
     await shop.use(30n, 30n);

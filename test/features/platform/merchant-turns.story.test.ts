@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
+import { takeDueSessions } from '#features/metered/watch/due.store.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
 import { multiply } from '../../world/multiply.ts';
-import { COLLECTING_KEYS, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { COLLECTING_KEYS, SubscriptionSeller, shardOf } from '../../world/subscription-life.ts';
 import { firstRun } from '../../world/world.ts';
 
 const FLOOD = 4_000;
@@ -52,6 +53,18 @@ describe(`one row that is due behind ${FLOOD} of another merchant`, () => {
       next_look_at: String(Date.now() - DAY),
     });
     await expectSeen(sweep, 'metered_sessions', 'next_look_at', shop.session.session_id);
+    await w.env.DB.prepare('UPDATE metered_sessions SET next_look_at = NULL').run();
+  });
+
+  it('is a voucher that ends soon, which takes the only place left though no channel closes', async () => {
+    const shop = await LiveShop.make(w);
+    await shop.pull();
+    const sql = "UPDATE metered_sessions SET status = 'open', channel_id = ?, voucher_ends_at = ?, next_look_at = ? WHERE id = ?";
+    await w.env.DB.prepare(sql)
+      .bind(shop.buyer.channelId, Date.now() + MINUTE, Date.now() - SECOND, shop.session.session_id)
+      .run();
+    const taken = await takeDueSessions(shardOf(w.env), 'closing', 1);
+    expect(taken.map(({ id }) => id)).toEqual([shop.session.session_id]);
     await w.env.DB.prepare('UPDATE metered_sessions SET next_look_at = NULL').run();
   });
 

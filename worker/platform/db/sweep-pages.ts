@@ -84,6 +84,7 @@ export async function listDueInTurns(
   waiting: WaitingRows,
   { isInReach, dueBefore, limit }: { isInReach: SQL; dueBefore: number; limit: number },
 ): Promise<number[]> {
+  if (limit <= 0) return [];
   const { table, at, byTime } = waiting;
   const longest = await listRowids(
     ctx,
@@ -120,10 +121,11 @@ const hexDigits = (id: string): string => id.replaceAll('-', '').slice(0, TIME_D
 
 /** Where ids of a random moment begin, between the oldest merchant and the newest. */
 async function findStart({ db }: Shard, from: SQL): Promise<string> {
-  const ends = await db.get<{ first: string; last: string }>(
+  const ends = await db.get<{ first: string | null; last: string | null }>(
     sql`SELECT (SELECT min(merchant_id) ${from}) AS first, (SELECT max(merchant_id) ${from}) AS last`,
   );
-  const [first, last] = [ends!.first, ends!.last].map((id) => Number.parseInt(hexDigits(id), 16) || 0) as [number, number];
+  // What was due a moment ago may be done by now.
+  const [first, last] = [ends!.first, ends!.last].map((id) => Number.parseInt(hexDigits(id ?? ''), 16) || 0) as [number, number];
   const digits = Math.floor(first + (crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32) * (last - first))
     .toString(16)
     .padStart(TIME_DIGITS, '0');

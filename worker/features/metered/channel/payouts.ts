@@ -40,11 +40,11 @@ export async function bookPaidOut(ctx: Scope, session: OpenedSession, row: Meter
   const isRead = window.paidOut >= due;
   if (!isRead && window.next === null) return;
   const payoutSeen = isRead ? row.payoutSeen + window.paidOut : channel.payoutWatermark;
-  // The next look reads again from the first transaction that has to wait.
-  const seen = window.listed.slice(open.length === 0 ? 0 : window.listed.indexOf(open[0]!.signature) + 1);
+  // The next look reads again from the first transaction that has to wait, and counts what came after it anew.
+  const place = open.length === 0 ? 0 : window.listed.findIndex(({ signature }) => signature === open[0]!.signature) + 1;
   await notePlace(ctx, session, {
-    payoutSeen: payoutSeen - open.reduce((sum, { paidOut }) => sum + paidOut, 0n),
-    payoutSeenTx: seen[0] ?? row.payoutSeenTx,
+    payoutSeen: payoutSeen - window.listed.slice(0, place).reduce((sum, { paidOut }) => sum + paidOut, 0n),
+    payoutSeenTx: window.listed[place]?.signature ?? row.payoutSeenTx,
   });
 }
 
@@ -58,11 +58,10 @@ export async function bookAll(ctx: Scope, session: OpenedSession, row: MeteredSe
   return false;
 }
 
-/** What another party's transaction had the channel pay out. `paidOut`: to any account. `paid`: to the merchant's. */
+/** What another party's transaction had the channel pay out to the merchant's account. */
 interface Payout {
   signature: string;
   transaction: ChainTransaction;
-  paidOut: bigint;
   paid: bigint;
   isFinal: boolean;
 }
@@ -73,7 +72,7 @@ interface Payout {
  * node knows any more. `isUnknown`: a node did not show all.
  */
 interface Window {
-  listed: string[];
+  listed: { signature: string; paidOut: bigint }[];
   payouts: Payout[];
   paidOut: bigint;
   next: string | null;
@@ -117,7 +116,7 @@ async function readPage(
   const booked = await listBooked(ctx.db, channelId, signatures);
   const recipientAta = await associatedTokenAccount(merchantWallet, mint);
   const payouts: Payout[] = [];
-  let paidOut = 0n;
+  const seen: Window['listed'] = [];
   for (let from = 0; from < signatures.length; from += ASKED_AT_ONCE) {
     const answer = await ctx.chain.findTransactions(signatures.slice(from, from + ASKED_AT_ONCE));
     if (answer.kind === 'unavailable') return noteUnavailable(ctx, answer.reason);
@@ -127,15 +126,15 @@ async function readPage(
       const { transaction } = sighting;
       const { signature, confirmationStatus } = within[from + i]!;
       const { all, paid } = paidOutOf(transaction, channelId, recipientAta);
-      paidOut += all;
+      seen.push({ signature, paidOut: all });
       const isFinal = confirmationStatus === 'finalized';
-      if (paid > 0n && !booked.has(signature)) payouts.push({ signature, transaction, paidOut: all, paid, isFinal });
+      if (paid > 0n && !booked.has(signature)) payouts.push({ signature, transaction, paid, isFinal });
     }
   }
   window.chainSeconds = Math.max(window.chainSeconds, listed.nodeSeconds ?? unixSeconds(ctx.now));
-  window.listed.push(...signatures);
+  window.listed.push(...seen);
   window.payouts.push(...payouts);
-  window.paidOut += paidOut;
+  window.paidOut += seen.reduce((sum, { paidOut }) => sum + paidOut, 0n);
   window.next = items.length === 0 || within.length < items.length ? null : items.at(-1)!.signature;
   return true;
 }
@@ -149,22 +148,24 @@ const minuteOf = ({ transaction }: Payout): number => Math.floor((transaction.bl
 
 /**
  * Books a payment for each minute that is over and has all its payouts final, the oldest first. Answers what has to wait, the oldest first;
- * `unknown` where the invocation may make no more calls.
+ * `unknown` where some could not be booked yet: the invocation may make no more calls, or another look books them.
  */
 async function bookOver(ctx: Scope, session: OpenedSession, { payouts, chainSeconds }: Window): Promise<Payout[] | 'unknown'> {
   const listing = payouts.length === 0 ? null : await findListing(ctx, { productId: session.productId as ProductId });
   const open: Payout[] = [];
   for (const [minute, group] of Map.groupBy(payouts.toReversed(), minuteOf)) {
     const isOver = chainSeconds * SECOND >= (minute + 1) * MINUTE && group.every(({ isFinal }) => isFinal);
-    if (isOver && ctx.budget.left < LEFT_CALLS) return 'unknown';
-    if (isOver) await book(ctx, session, group, listing);
-    else open.push(...group);
+    if (!isOver) open.push(...group);
+    else if (ctx.budget.left < LEFT_CALLS || !(await book(ctx, session, group, listing))) return 'unknown';
   }
   return open;
 }
 
-/** Books what these paid as one payment with its receipt and its events, once. The claim names the newest, and is watched as any other. */
-async function book(ctx: Scope, session: OpenedSession, group: Payout[], listing: Listing | null): Promise<void> {
+/**
+ * Books what these paid as one payment with its receipt and its events, once. The claim names the newest, and is watched as any other. False
+ * where another look was faster with one of them.
+ */
+async function book(ctx: Scope, session: OpenedSession, group: Payout[], listing: Listing | null): Promise<boolean> {
   const { livemode, mint, merchantWallet, bound } = session;
   const { channelId } = bound;
   const { signature: txSignature, slot, blockTimeSeconds } = group.at(-1)!.transaction;
@@ -208,8 +209,8 @@ async function book(ctx: Scope, session: OpenedSession, group: Payout[], listing
   };
   const payouts = insertPayouts(ctx.db, { livemode, channelId, paymentId }, group);
   const writes = [payouts, insertClaim(ctx.db, claim, slot), ...booked.writes];
-  // Another sweep was faster where one of them is booked already. The next look books what is left.
-  await commit(ctx, { ...booked, writes, result: null }).catch((error: unknown) => {
+  return commit(ctx, { ...booked, writes, result: true }).catch((error: unknown) => {
     if (!isConstraint(error)) throw error;
+    return false;
   });
 }
