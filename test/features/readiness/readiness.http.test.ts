@@ -169,6 +169,16 @@ describe('readiness', () => {
     await expectCured(agentsOnly, 'rail_enabled', narrow, merchant);
   });
 
+  it('is blocked where the rail that sells by default is off, whatever other rails are on', async () => {
+    const merchant = await w.merchant();
+    const product = await sellToAgents(w, merchant);
+    await setRail(merchant, 'solana_usdc', { enabled: false });
+    const off = await of(product, merchant);
+    expect([off.ready, off.blocking]).toEqual([false, ['rail_enabled']]);
+    expect(off.rails).toContainEqual({ rail_id: 'x402_solana_usdc', ready: true });
+    await expectCured(product, 'rail_enabled', off, merchant);
+  });
+
   it('does not find what is not the merchant’s, not of this mode or not of the app, and says how to get it', async () => {
     const stranger = await w.merchant();
     const product = await sellToAgents(w, ada, { external_product_id: 'forecast' });

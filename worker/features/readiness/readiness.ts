@@ -4,7 +4,7 @@ import { iso } from '#core/time.ts';
 import { findApp, findListing, saleOn } from '#features/products/product.ts';
 import type { NamedProduct } from '#features/products/product-ref.ts';
 import { FixBody } from '#features/products/selling/fixes.ts';
-import { isAllowed, isSoldOver, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
+import { isSoldOver, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
 import { readNamedKeys } from '#platform/chain/fee-payer.ts';
 import type { Scope } from '#platform/context.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
@@ -85,6 +85,7 @@ export async function checkReadiness(
   const ways = await Promise.all(
     prospects.filter((one) => isSoldOver(ctx.config, one.prospect, one.railId)).map((one) => viewRail(ctx, one)),
   );
+  const usual = product ? (product.defaultRail ?? firstRailOf(product, ctx.config)) : SELLING_RAILS[0];
   const checks = [
     appFoundCheck(app !== undefined && app !== null, appId),
     productFoundCheck(product, { productIsNamed: named !== null, appId }),
@@ -92,13 +93,12 @@ export async function checkReadiness(
       ? productChecks(ways, listing)
       : (['product_active', 'price_set'] as const).map((code) => skip(code, 'No product is named.'))),
     ...(livemode
-      ? await railChecks(ctx, ways, prospects.find((one) => isAllowed(one.prospect, one.railId)) ?? prospects[0]!)
+      ? await railChecks(ctx, ways, prospects.find(({ railId }) => railId === usual) ?? prospects[0]!)
       : SANDBOX_SKIPS.map((code) => skip(code, SANDBOX))),
     planCheck(ways, product),
     ...accountChecks(ctx, setup, product),
   ];
   const ordered = (Object.keys(CHECKS) as CheckCode[]).map((code) => checks.find((check) => check.code === code)!);
-  const usual = product ? (product.defaultRail ?? firstRailOf(product, ctx.config)) : SELLING_RAILS[0];
   const stopped = stoppedChecks(ways.find(({ railId }) => railId === usual) ?? null);
   const blocking = ordered.filter(({ code, status }) => status === 'fail' && stopped.has(code)).map(({ code }) => code);
   const docsUrl = `${ctx.baseUrl}/v1/docs/getReadiness.md`;

@@ -115,7 +115,7 @@ export async function railChecks(ctx: Ctx, ways: RailView[], usual: Pick<RailVie
   const hasFee = ways.some(({ railId }) => RAILS[railId].takesFee);
   const names = ways.map(({ railId }) => railId).join(', ');
   return [
-    servingCheck(ways, `Offered over ${names}.`),
+    servingCheck(ways, usual, `Offered over ${names}.`),
     checkAcross(
       'payout_wallet_set',
       ways,
@@ -155,8 +155,15 @@ function liveModeCheck(ways: RailView[], product: Prospect['product']): Check {
 
 const FEE_FINE = 'The fee of this service, if any, can be paid.';
 
-/** A rail the service cannot serve, or whose node does not answer, sells nothing; nor does one in another asset while its price is unknown. */
-function servingCheck(ways: RailView[], fine: string): Check {
+/**
+ * A rail the service cannot serve, or whose node does not answer, sells nothing; nor does one in another asset while its price is unknown.
+ * The usual one is to be among those offered.
+ */
+function servingCheck(ways: RailView[], usual: Pick<RailView, 'railId' | 'prospect'>, fine: string): Check {
+  if (ways.every(({ railId }) => railId !== usual.railId)) {
+    const fix = fixOf('rail_enabled', usual.railId, usual.prospect);
+    return fail('rail_enabled', `${usual.railId}: ${fix.detail}`, fix);
+  }
   const check = checkAcross('rail_enabled', ways, 'rail_unavailable', fine);
   const outage = ways.find(({ silent }) => silent)?.silent;
   if (check.status === 'fail' || !outage) return check;
