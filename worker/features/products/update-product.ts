@@ -31,6 +31,7 @@ export async function changeProduct(
   if (input.price) requirePrice(input.price);
   if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
   const limit = PLANS[actor.plan].activeProductsMax;
+  let opens = false;
   try {
     return await transact(ctx, { reload: () => findListing(ctx, { productId }) }, async (found) => {
       const listing = found ?? raise('not_found');
@@ -53,7 +54,7 @@ export async function changeProduct(
       if (ON_RAILS.some((name) => !isSame(after[name], product[name]))) requireRails(ctx, after);
       if (!isSame(after.delivery, product.delivery)) await requireDeliverable(ctx, after);
       const mayOpen = (after.payoutWallet !== null && product.payoutWallet === null) || after.renewalMode !== product.renewalMode;
-      const opens = mayOpen && !(await isPayable(ctx, product.id));
+      opens = mayOpen && !(await isPayable(ctx, product.id));
       const writes = [...(opens ? openProduct(ctx, product, after, limit) : updateProduct(ctx, product, after)), ...(payout?.writes ?? [])];
       return withAnswer({ events: payout?.events ?? [], writes, result: after }, keep(after));
     });
@@ -63,7 +64,7 @@ export async function changeProduct(
     const owner = externalId && isContended(error) ? await findByExternalId(ctx, externalId) : null;
     if (owner && owner.id !== productId)
       throw new ApiError('state_conflict', { detail: 'This external_product_id is taken.', meta: { reason: 'not_unique' } });
-    throw (isContended(error) && (await explainQuota(ctx, actor))) || error;
+    throw (opens && isContended(error) && (await explainQuota(ctx, actor))) || error;
   }
 }
 

@@ -94,7 +94,9 @@ async function publish<T>(
   const sale = await soldBySubscription(ctx, productId);
   const change = await plan(ctx, sale);
   const quota = await planQuota(ctx, actor, sale.product);
-  return commitKept(ctx, { ...change, writes: [...change.writes, ...(change.writes.length > 0 ? quota : [])] }, keep);
+  const writes = [...change.writes, ...(change.writes.length > 0 ? quota : [])];
+  // Another draft may have taken the last place meanwhile.
+  return commitKept(ctx, { ...change, writes }, keep, () => planQuota(ctx, actor, sale.product).then(() => null));
 }
 
 const present = (view: PlanView & Partial<PreparedPlan>) => ({ status: 200, body: toPlanResource(view) });
