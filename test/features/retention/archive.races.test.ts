@@ -13,6 +13,8 @@ interface Sale {
   id: string;
   merchant: Merchant;
   wallet: KeyPairSigner;
+  /** The same bill once more. Answers the signature. */
+  payAgain(): Promise<string>;
 }
 
 /** A final payment to a wallet that can pay it back, with all that it caused sent. Only its own events are left to archive. */
@@ -21,11 +23,13 @@ async function oldSale(w: World): Promise<Sale> {
   const merchant = await w.merchant();
   const wallet = await w.chain.wallet();
   const product = await w.product(merchant, { access_period_days: 30, payout_wallet: wallet.address });
-  const { payment } = await w.purchase(product, await w.chain.wallet());
+  const buyer = await w.chain.wallet();
+  const { payment } = await w.purchase(product, buyer);
   // The last receipt of a chain stays, so another one follows.
   await w.purchase(product, await w.chain.wallet());
   await finish(w);
-  return { path: `/v1/payments/${payment.payment_id}`, id: payment.payment_id, merchant, wallet };
+  const payAgain = () => w.chain.pay(buyer, payment, { units: 5_000_001n });
+  return { path: `/v1/payments/${payment.payment_id}`, id: payment.payment_id, merchant, wallet, payAgain };
 }
 
 /** What the payments caused is sent, and the chain made them final. */
@@ -125,6 +129,52 @@ describe('a settlement that is being archived', () => {
         expect([status, body.payment_id, body.duplicate, body.granted_units], at).toEqual([200, first.payment_id, true, 0]);
       const { rows, archived } = (await placeOf(w, { id: first.payment_id })) as { rows: number; archived: number };
       expect(rows + archived, at).toBe(1);
+    }
+  });
+});
+
+describe('a second payment for one that is being archived', () => {
+  /** It is kept once, can be accepted once, and what was paid first stays what it was. */
+  async function expectKeptOnce(w: World, sale: Sale, signature: string, at: string): Promise<void> {
+    const { key } = sale.merchant;
+    const { body } = await w.call('GET', sale.path, { key });
+    expect(body.unmatched, at).toEqual([expect.objectContaining({ tx_signature: signature, reason: 'second_payment', status: 'open' })]);
+    expect([body.status, body.tx_signature === signature], at).toEqual(['CONFIRMED', false]);
+    const accept = () => w.call('POST', `${sale.path}/accept-unmatched`, { key, body: { tx_signature: signature } });
+    const accepted = await accept();
+    expect([accepted.status, accepted.body.status], at).toEqual([200, 'CONFIRMED']);
+    await accept();
+    const recovered = w.env.DB.prepare('SELECT count(*) AS n FROM payments WHERE recovers_payment_id = ?').bind(sale.id);
+    expect(await recovered.first('n'), at).toBe(1);
+  }
+
+  it('is kept in sight once, whichever two steps of the archive it is confirmed between', async () => {
+    const w = await newReferenceWorld();
+    for (let n = 1, trips = Number.POSITIVE_INFINITY; n <= trips; n++) {
+      const sale = await oldSale(w);
+      const signature = await sale.payAgain();
+      const confirm = () => w.confirm(sale.id, signature);
+      ({ trips } = await cutIn(w, n, confirm, (env) => archiveAll(w, env)));
+      const at = `before step ${n} of ${trips}`;
+      expect((await confirm()).status, at).toBe(409);
+      await expectKeptOnce(w, sale, signature, at);
+    }
+  });
+
+  it('is kept in sight once, whichever two steps of its confirmation the archive runs between', async () => {
+    const w = await newReferenceWorld();
+    for (let n = 1, trips = Number.POSITIVE_INFINITY; n <= trips; n++) {
+      const sale = await oldSale(w);
+      const signature = await sale.payAgain();
+      ({ trips } = await cutIn(
+        w,
+        n,
+        () => archiveAll(w),
+        (env) => w.confirm(sale.id, signature, { env }),
+      ));
+      const at = `before step ${n} of ${trips}`;
+      expect((await w.confirm(sale.id, signature)).status, at).toBe(409);
+      await expectKeptOnce(w, sale, signature, at);
     }
   });
 });
