@@ -151,7 +151,9 @@ export class World {
       );
     if (!headers.has('cf-connecting-ip')) headers.set('cf-connecting-ip', this.address);
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-    if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
+    // A stream says nothing of what it holds.
+    const isOfJson = body !== undefined && !(body instanceof ReadableStream);
+    if (isOfJson && !headers.has('content-type')) headers.set('content-type', 'application/json');
     // As over a wire: where the platform is given a request itself, nothing on the way adds it.
     if (typeof body === 'string' && !headers.has('content-length')) headers.set('content-length', String(utf8(body).length));
     const request = new Request(`https://svc.test${path}`, { method, headers, body: body ?? null });

@@ -8,6 +8,7 @@ import type { ApiError } from '#core/errors.ts';
 export const readBody = ({ isOptional }: { isOptional: boolean }) =>
   createMiddleware<{ Variables: { bodyRefusal: ApiError | undefined } }>(async (c, next) => {
     if (c.var.bodyRefusal) throw c.var.bodyRefusal;
-    if (isOptional && (await c.req.text()).trim() === '') Object.assign(c.req.bodyCache, { text: Promise.resolve('{}') });
+    const announces = c.req.header('Content-Type') !== undefined;
+    if (isOptional && announces && (await c.req.text()).trim() === '') Object.assign(c.req.bodyCache, { text: Promise.resolve('{}') });
     await next();
   });
