@@ -137,6 +137,14 @@ describe('metadata', () => {
     expect(metadata).toMatchObject({ maxProperties: 50, propertyNames: { maxLength: 40 }, additionalProperties: { maxLength: 500 } });
   });
 
+  it('says how long a key may be where one is too long or empty', async () => {
+    for (const key of ['k'.repeat(41), '']) {
+      const { status, body } = await send('PATCH', `/v1/products/${productId}`, { metadata: { [key]: 'v' } });
+      const problem = { loc: ['body', 'metadata', key], msg: 'Expected a key of 1 to 40 characters', type: 'invalid_key' };
+      expect([status, body.detail]).toEqual([422, [problem]]);
+    }
+  });
+
   it('is merged by a change, which removes the keys that it sets to null', async () => {
     const change = async (metadata: unknown) => (await send('PATCH', `/v1/products/${productId}`, { metadata })).body.metadata;
     expect(await change({ c: '3' })).toEqual({ a: '1', b: '2', c: '3' });

@@ -85,7 +85,7 @@ describe('a body without a field that is required', () => {
         return fill(name.slice('POST '.length), { ...params, ...paid });
       };
       const key = /\/(?:refresh|portal\/processor)$/.test(name) ? merchant.token : security ? merchant.key : null;
-      const bodies = [
+      const bodies: CallOptions[] = [
         {},
         { headers: { 'content-type': 'application/json' } },
         { raw: '' },

@@ -73,6 +73,8 @@ export function validationText(issue: Issue): string {
       return `Expected a multiple of ${issue.divisor}`;
     case 'invalid_union':
       return `Expected ${alternativesOf(issue.errors)}`;
+    case 'invalid_key':
+      return issue.issues[0]!.message;
     default:
       return 'This value is not valid';
   }
