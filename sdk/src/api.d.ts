@@ -922,7 +922,7 @@ export interface paths {
     };
     /**
      * List payments
-     * @description Payments, newest first, with money that missed its session.
+     * @description Payments, newest first, with money that missed its session. With `status` and `product_id` together, `total` is exact up to 2,000.
      */
     get: operations['listPayments'];
     put?: never;
@@ -1102,7 +1102,7 @@ export interface paths {
     };
     /**
      * List memberships
-     * @description Memberships, newest first.
+     * @description Memberships, newest first. With `wallet_address` and `status` together, `total` is exact up to 2,000.
      */
     get: operations['listMemberships'];
     put?: never;
@@ -1162,7 +1162,7 @@ export interface paths {
     };
     /**
      * List receipts
-     * @description Receipts, newest first.
+     * @description Receipts, newest first. With `q`, `total` is exact up to 2,000.
      */
     get: operations['listReceipts'];
     put?: never;
@@ -1470,7 +1470,7 @@ export interface paths {
     };
     /**
      * List events
-     * @description Emitted events in the order they happened.
+     * @description Emitted events in the order they happened. With `event_type`, `total` is exact up to 2,000.
      */
     get: operations['listWebhookEvents'];
     put?: never;
@@ -1754,7 +1754,7 @@ export interface paths {
     };
     /**
      * List entitlements
-     * @description Entitlements as of a few seconds ago.
+     * @description Entitlements as of a few seconds ago. With `status` or a product, `total` is exact up to 2,000.
      */
     get: operations['listEntitlements'];
     put?: never;
@@ -5034,14 +5034,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;
@@ -5321,14 +5321,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;
@@ -5421,14 +5421,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;
@@ -5440,14 +5440,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;
@@ -5549,14 +5549,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;
@@ -5636,14 +5636,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;
@@ -5729,14 +5729,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;
@@ -5817,14 +5817,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;
@@ -5959,14 +5959,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;
@@ -5978,14 +5978,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;
@@ -6031,14 +6031,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;
@@ -6175,14 +6175,14 @@ export interface components {
       page: number;
       /** @description How many entries a page has at most. */
       per_page: number;
-      /** @description How many there are in all, exact up to 10,000. */
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
       /** @description How many pages there are. */
       total_pages: number;
       /** @description Whether another page follows. */
       has_more: boolean;
       /**
-       * @description False where there are more than `total` says.
+       * @description False if the list has more entries than `total`.
        * @enum {boolean}
        */
       total_exact?: false;

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { CALLS_MAX } from '#core/isolate/budget.ts';
-import { BODY_KB, COUNTED_ROWS_MAX, IDEMPOTENCY_KEY, LIFE, OPEN_SESSIONS_MAX, OWN_NAME_MAX, PER_PAGE, TIMELINE } from '#core/limits.ts';
+import {
+  BODY_KB,
+  COUNTED_FILTERED_MAX,
+  COUNTED_ROWS_MAX,
+  IDEMPOTENCY_KEY,
+  LIFE,
+  OPEN_SESSIONS_MAX,
+  OWN_NAME_MAX,
+  PER_PAGE,
+  TIMELINE,
+} from '#core/limits.ts';
 import { ADDRESS_CEILINGS, PAYER_LIMITS, PLAN_DAYS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '#rules/plans.ts';
 import { openApi } from '../world/call.ts';
 import { operations, rowsUnder } from './spec-routes.ts';
@@ -65,7 +75,7 @@ describe('a limit', () => {
     `At most ${plain(OPEN_SESSIONS_MAX)} sessions of a product`,
     `price and customer fixed for ${LIFE.paymentSessionMinutes} minutes`,
     `A setup ends after ${LIFE.setupHours} hours`,
-    `exact to ${plain(COUNTED_ROWS_MAX)}`,
+    `exact to ${plain(COUNTED_ROWS_MAX)} (\`total_exact: false\` beyond; ${plain(COUNTED_FILTERED_MAX)} for events by type`,
     `may have ${PAYER_LIMITS.open} payments open, and ${PAYER_LIMITS.failed} that failed on chain`,
   ])('stands in the README as it is enforced: %s', (sentence) => expect(prose).toContain(sentence));
 

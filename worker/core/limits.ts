@@ -16,6 +16,8 @@ export const THREAD_MAX = { messages: 50, characters: 60_000 };
 export const TIMELINE = { max: 120, default: 40 };
 /** Counting stops here, and no page begins behind it: a longer list says so instead of scanning itself. */
 export const COUNTED_ROWS_MAX = 10_000;
+/** Rows that a list counts under a filter that is not a merchant, a product or a customer alone. */
+export const COUNTED_FILTERED_MAX = 2_000;
 
 /** Characters of an Idempotency-Key. */
 export const IDEMPOTENCY_KEY = { min: 8, max: 255 };

@@ -1,5 +1,6 @@
 import {
   BODY_KB,
+  COUNTED_FILTERED_MAX,
   COUNTED_ROWS_MAX,
   IDEMPOTENCY_KEY,
   LIFE,
@@ -154,6 +155,7 @@ export const publishedLimits = () => ({
   per_page: PER_PAGE,
   timeline: TIMELINE,
   counted_rows: COUNTED_ROWS_MAX,
+  counted_filtered_rows: COUNTED_FILTERED_MAX,
   idempotency_key_characters: IDEMPOTENCY_KEY,
   own_name_characters: OWN_NAME_MAX,
   metadata: { keys: METADATA.keysMax, key_characters: METADATA.keyMax, value_characters: METADATA.valueMax },

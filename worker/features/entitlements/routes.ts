@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
 import type { EntitlementId } from '#core/ids.ts';
-import { LIFE } from '#core/limits.ts';
+import { COUNTED_FILTERED_MAX, LIFE } from '#core/limits.ts';
 import { isoOrNull } from '#core/time.ts';
 import { getProduct } from '#features/products/product.ts';
 import { productIdOf, productRef } from '#features/products/product-ref.ts';
@@ -9,7 +9,19 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
-import { idOf, idParam, jsonBody, ModeQuery, ok, orNull, PageQuery, pageOf, router, Timestamp } from '#platform/http/openapi.ts';
+import {
+  countedLessWith,
+  idOf,
+  idParam,
+  jsonBody,
+  ModeQuery,
+  ok,
+  orNull,
+  PageQuery,
+  pageOf,
+  router,
+  Timestamp,
+} from '#platform/http/openapi.ts';
 import { entitlementKeyOf, grantEntitlement, listEntitlements, readEntitlement, refundConsumption } from './entitlement.ts';
 import { CustomerBody, customerOf, EntitlementBody, toEntitlementResource } from './resource.ts';
 
@@ -69,7 +81,7 @@ const list = createRoute({
   operationId: 'listEntitlements',
   tags,
   summary: 'List entitlements',
-  description: 'Entitlements as of a few seconds ago.',
+  description: `Entitlements as of a few seconds ago. ${countedLessWith('`status` or a product')}`,
   ...merchantRoute('read'),
   request: {
     query: z
@@ -134,8 +146,8 @@ export const entitlementRoutes = router()
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
     const query = c.req.valid('query');
-    const page = pageRequest(query);
     const isNamed = query.product_id !== undefined || query.external_product_id !== undefined;
+    const page = pageRequest(query, isNamed || query.status !== undefined ? COUNTED_FILTERED_MAX : undefined);
     const filter = {
       ...(isNamed ? { productId: await productIdOf(ctx, query, 'query') } : {}),
       walletAddress: query.wallet_address,

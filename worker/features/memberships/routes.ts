@@ -1,12 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import type { PaymentId, ProductId } from '#core/ids.ts';
-import { OWN_NAME_MAX } from '#core/limits.ts';
+import { COUNTED_FILTERED_MAX, OWN_NAME_MAX } from '#core/limits.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
-import { idOf, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
+import { countedLessWith, idOf, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { MembershipBody, toMembershipResource } from './resource.ts';
 import { getMembershipBy, listMemberships } from './store.ts';
@@ -18,7 +18,7 @@ const list = createRoute({
   operationId: 'listMemberships',
   tags,
   summary: 'List memberships',
-  description: 'Memberships, newest first.',
+  description: `Memberships, newest first. ${countedLessWith('`wallet_address` and `status` together')}`,
   ...merchantRoute('read'),
   request: {
     query: z.object({
@@ -90,7 +90,7 @@ export const membershipRoutes = router()
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
     const { status, product_id: productId, wallet_address: walletAddress, q, ...query } = c.req.valid('query');
-    const page = pageRequest(query);
+    const page = pageRequest(query, status !== undefined && walletAddress !== undefined ? COUNTED_FILTERED_MAX : undefined);
     const found = await listMemberships(ctx, { status, productId, walletAddress, q }, page);
     return c.json(
       toPage(page, found, (membership) => toMembershipResource(membership, { isOwners: true })),

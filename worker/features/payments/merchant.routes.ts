@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { PaymentId } from '#core/ids.ts';
+import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { type Receipt, ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
@@ -7,7 +8,7 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
+import { countedLessWith, idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { claimReceipt } from './claim-receipt.ts';
 import { FilterQuery, filterOf, refuseReversed } from './list/filter.ts';
 import { listPayments } from './list/store.ts';
@@ -21,7 +22,7 @@ const list = createRoute({
   operationId: 'listPayments',
   tags: ['Payments'],
   summary: 'List payments',
-  description: 'Payments, newest first, with money that missed its session.',
+  description: `Payments, newest first, with money that missed its session. ${countedLessWith('`status` and `product_id` together')}`,
   ...merchantRoute('read'),
   request: {
     query: z.object({ ...PageQuery, ...FilterQuery, ...ModeQuery }).check(refuseReversed),
@@ -83,8 +84,9 @@ export const merchantPaymentRoutes = router()
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
     const query = c.req.valid('query');
-    const page = pageRequest(query);
-    const found = await listPayments(ctx, filterOf(query), page);
+    const filter = filterOf(query);
+    const page = pageRequest(query, filter.status !== undefined && filter.productId !== undefined ? COUNTED_FILTERED_MAX : undefined);
+    const found = await listPayments(ctx, filter, page);
     const paymentIds = found.items.map(({ id }) => id);
     const unmatched = Map.groupBy(await listUnmatchedOf(ctx.db, paymentIds), ({ paymentId }) => paymentId);
     return c.json(

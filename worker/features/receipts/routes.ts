@@ -1,9 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { ProductId, ReceiptId } from '#core/ids.ts';
+import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
-import { errors, idOf, idParam, ModeQuery, ok, PageQuery, pageOf, router, Timestamp } from '#platform/http/openapi.ts';
+import { countedLessWith, errors, idOf, idParam, ModeQuery, ok, PageQuery, pageOf, router, Timestamp } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
@@ -47,7 +48,7 @@ const list = createRoute({
   operationId: 'listReceipts',
   tags,
   summary: 'List receipts',
-  description: 'Receipts, newest first.',
+  description: `Receipts, newest first. ${countedLessWith('`q`')}`,
   ...merchantRoute('read'),
   request: {
     query: z.object({
@@ -102,7 +103,7 @@ export const receiptRoutes = router()
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
     const { wallet, q, product_id: productId, direction, ...query } = c.req.valid('query');
-    const page = pageRequest(query);
+    const page = pageRequest(query, q === undefined ? undefined : COUNTED_FILTERED_MAX);
     const found = await listReceipts(ctx, { wallet, q, productId, direction }, page);
     const invoices = await listMetadata(
       ctx.db,

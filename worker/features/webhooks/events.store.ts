@@ -51,7 +51,7 @@ export async function listEvents(scope: Scope, filter: EventFilter, page: PageRe
     db.select({ events: sql<number>`n` }).from(sql`(SELECT ${archived} AS n)`),
     // The types know numbers alone here; SQLite takes an expression.
     hot.limit(sql`${beyondArchive(end)} - ${beyondArchive(from)}` as never).offset(beyondArchive(from) as never),
-    countTo(db, events, mine),
+    countTo(db, events, mine, page),
     db.select({ seq: events.seq }).from(events).where(eq(events.seq, start.seq)),
   ]);
   // The event the list begins behind went to the archive at this moment, and others behind it with it.

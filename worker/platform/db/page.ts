@@ -9,16 +9,18 @@ export interface PageRequest {
   page: number;
   perPage: number;
   offset: number;
+  /** The highest `total` that is exact. */
+  countMax: number;
 }
 
 /** The slice a query asks for. 422 validation_error where it begins beyond the last row that is counted. */
-export function pageRequest(query: { page: number; per_page: number }): PageRequest {
+export function pageRequest(query: { page: number; per_page: number }, countMax = COUNTED_ROWS_MAX): PageRequest {
   const offset = (query.page - 1) * query.per_page;
   if (offset >= COUNTED_ROWS_MAX) {
     const msg = `Lists are paged through up to row ${COUNTED_ROWS_MAX.toLocaleString('en')}: narrow this one by a filter`;
     throw new ApiError('validation_error', { problems: [{ loc: ['query', 'page'], msg, type: 'too_far' }] });
   }
-  return { page: query.page, perPage: query.per_page, offset };
+  return { page: query.page, perPage: query.per_page, offset, countMax };
 }
 
 export type MerchantTable = SQLiteTable & { merchantId: SQLiteColumn; livemode: SQLiteColumn };
@@ -38,7 +40,7 @@ export const oldestFirst: SQL[] = [sql`rowid`];
 
 /**
  * One page of a table and the count of the whole list, in one round trip. `order` must be the order of an index that begins with what
- * `where` equals, so that no more is read than the page and what stands before it. `total` is at most one more than is told exactly.
+ * `where` equals, so that no more is read than the page and what stands before it. `total` is counted up to `countedRows`.
  * `through` is what rows are found by, where that is not an index of the table.
  */
 export async function listPage<T extends SQLiteTable>(
@@ -59,21 +61,21 @@ export async function listPage<T extends SQLiteTable>(
     .orderBy(...order)
     .limit(page.perPage)
     .offset(page.offset);
-  const [items, [count]] = await db.batch([slice, countTo(db, table, where, through)]);
+  const [items, [count]] = await db.batch([slice, countTo(db, table, where, page, through)]);
   return { items: items as T['$inferSelect'][], total: count?.total ?? 0 };
 }
 
-/** One statement that counts the rows of `where`, up to one more than we are willing to tell exactly. */
-export const countTo = (db: Db, table: SQLiteTable, where: SQL | undefined, through?: { index: SQL; on: SQL }) => {
+/** Rows that are counted: one more than is exact, and one more than the page and all rows before it, so that `has_more` is exact. */
+const countedRows = ({ countMax, offset, perPage }: PageRequest): number => Math.max(countMax, offset + perPage) + 1;
+
+/** One statement that counts the rows of `where`, up to `countedRows`. */
+export const countTo = (db: Db, table: SQLiteTable, where: SQL | undefined, page: PageRequest, through?: { index: SQL; on: SQL }) => {
   const rows = db
     .select({ one: sql<number>`1`.as('one') })
     .from(table)
     .$dynamic();
   if (through) rows.innerJoin(through.index, through.on);
-  const counted = rows
-    .where(where)
-    .limit(COUNTED_ROWS_MAX + 1)
-    .as('counted');
+  const counted = rows.where(where).limit(countedRows(page)).as('counted');
   return db.select({ total: sql<number>`count(*)` }).from(counted);
 };
 
@@ -101,7 +103,7 @@ export async function readBoth<T extends SQLiteTable, A extends SQLiteTable>(
   // Not as a batch, which answers objects, in which equal names of two tables hide each other.
   const [found, [count]] = await Promise.all([
     readSlice(db, table, archived, places, page),
-    db.select({ total: sql<number>`count(*)` }).from(sql`(${places.rows} LIMIT ${COUNTED_ROWS_MAX + 1})`),
+    db.select({ total: sql<number>`count(*)` }).from(sql`(${places.rows} LIMIT ${countedRows(page)})`),
   ]);
   return { items: found.map(({ item }) => item), total: count?.total ?? 0 };
 }
@@ -128,7 +130,7 @@ export async function readSlice<T extends SQLiteTable, A extends SQLiteTable>(
   return found.map(({ kept, archived, place }) => ({ item: kept ?? archived!, place }));
 }
 
-/** What a store found for one page: its rows, and how many the whole list has, counted up to one more than is told exactly. */
+/** Rows of one page, and the size of the list, counted up to `countedRows`. */
 export interface Listed<T> {
   items: T[];
   total: number;
@@ -136,7 +138,7 @@ export interface Listed<T> {
 
 /** A page as it is answered, each row as `present` shows it. */
 export function toPage<T, R>(request: PageRequest, { items, total: counted }: Listed<T>, present: (item: T) => R) {
-  const total = Math.min(counted, COUNTED_ROWS_MAX);
+  const total = Math.min(counted, request.countMax);
   return {
     items: items.map((item) => present(item)),
     page: request.page,
@@ -144,10 +146,10 @@ export function toPage<T, R>(request: PageRequest, { items, total: counted }: Li
     total,
     total_pages: Math.ceil(total / request.perPage),
     has_more: request.page * request.perPage < counted,
-    ...(counted > COUNTED_ROWS_MAX ? { total_exact: false as const } : {}),
+    ...(counted > request.countMax ? { total_exact: false as const } : {}),
   };
 }
 
 /** A list that is one page, because it never has more rows than a page holds. */
 export const toWholePage = <T>(items: T[]) =>
-  toPage({ page: 1, perPage: PER_PAGE.max, offset: 0 }, { items, total: items.length }, (item) => item);
+  toPage({ ...pageRequest({ page: 1, per_page: PER_PAGE.max }) }, { items, total: items.length }, (item) => item);

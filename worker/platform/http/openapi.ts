@@ -2,7 +2,7 @@ import { OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { type ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
 import type { Id } from '#core/ids.ts';
-import { PER_PAGE } from '#core/limits.ts';
+import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
@@ -207,6 +207,10 @@ export const PageQuery = {
 export const ModeQuery = {
   mode: z.enum(['live', 'sandbox']).optional().openapi({ description: 'The mode a token acts in; default live.' }),
 };
+
+/** A sentence for the description of a list that counts fewer rows under a filter. */
+export const countedLessWith = (filter: string): string =>
+  `With ${filter}, \`total\` is exact up to ${COUNTED_FILTERED_MAX.toLocaleString('en')}.`;
 
 export const pageOf = <S extends z.ZodType>(item: S, name: string) =>
   z

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
 import type { EndpointId } from '#core/ids.ts';
-import { PER_PAGE } from '#core/limits.ts';
+import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { DAY, isoOrNull, SECOND } from '#core/time.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
@@ -160,7 +160,8 @@ export const integrationRoutes = router()
         problems: [{ loc: ['query', 'limit'], msg: 'limit and per_page are the same; give one', type: 'conflict' }],
       });
     }
-    const page = pageRequest({ page: number, per_page: limit ?? perPage ?? PER_PAGE.default });
+    const size = { page: number, per_page: limit ?? perPage ?? PER_PAGE.default };
+    const page = pageRequest(size, eventType === undefined ? undefined : COUNTED_FILTERED_MAX);
     return c.json(toPage(page, await listEvents(ctx, { eventType, after }, page), toEventResource), 200);
   })
   .openapi(subscribe, async (c) => {

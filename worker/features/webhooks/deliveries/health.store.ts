@@ -4,7 +4,7 @@ import { HOUR } from '#core/time.ts';
 import { OF_NO_SESSION } from '#platform/chain/reach.store.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { countTo, rowsOf } from '#platform/db/page.ts';
+import { countTo, pageRequest, rowsOf } from '#platform/db/page.ts';
 import { endedDeliveries } from '#platform/db/tables/office/figures.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
@@ -63,7 +63,7 @@ export async function loadIntegrationHealth(scope: Scope, since: number) {
       })
       .from(webhookEndpoints)
       .where(ofStatus(sql`'enabled'`)),
-    countTo(db, webhookEndpoints, ofStatus(sql`'disabled'`)),
+    countTo(db, webhookEndpoints, ofStatus(sql`'disabled'`), pageRequest({ page: 1, per_page: 1 })),
     db
       .select({
         succeeded: sql<number>`coalesce(sum(${endpointHours.succeeded}), 0)`,

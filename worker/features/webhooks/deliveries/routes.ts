@@ -1,13 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
 import type { EndpointId, MembershipId, PaymentId } from '#core/ids.ts';
-import { TIMELINE } from '#core/limits.ts';
+import { COUNTED_FILTERED_MAX, TIMELINE } from '#core/limits.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { idOf, ModeQuery, ok, orNull, PageQuery, pageOf, positiveInteger, router } from '#platform/http/openapi.ts';
+import { countedLessWith, idOf, ModeQuery, ok, orNull, PageQuery, pageOf, positiveInteger, router } from '#platform/http/openapi.ts';
 import { DELIVERY } from '#rules/states.ts';
 import { listEvents } from '../events.store.ts';
 import { DeliveryBody, EventBody, EventQuery, toDeliveryResource, toEventResource } from '../resource.ts';
@@ -89,7 +89,7 @@ const eventList = createRoute({
   operationId: 'listWebhookEvents',
   tags,
   summary: 'List events',
-  description: 'Emitted events in the order they happened.',
+  description: `Emitted events in the order they happened. ${countedLessWith('`event_type`')}`,
   ...read,
   request: { query: z.object({ ...PageQuery, ...EventQuery, ...ModeQuery }) },
   responses: { ...ok(pageOf(EventBody, 'EventPage')), ...merchantErrors() },
@@ -120,6 +120,6 @@ export const deliveryRoutes = router()
   .openapi(eventList, async (c) => {
     const { scope: ctx } = c.var;
     const { event_type: eventType, after, ...rest } = c.req.valid('query');
-    const page = pageRequest(rest);
+    const page = pageRequest(rest, eventType === undefined ? undefined : COUNTED_FILTERED_MAX);
     return c.json(toPage(page, await listEvents(ctx, { eventType, after }, page), toEventResource), 200);
   });
