@@ -1084,6 +1084,7 @@ CREATE TABLE `subscription_authorizations` (
 	`next_attempt_at` integer,
 	`collect_at` integer,
 	`next_look_at` integer,
+	`asked_read_at` integer,
 	`ended_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,

@@ -3,7 +3,7 @@ import { getApproveInstruction } from '@solana-program/token';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../../world/chain.ts';
-import { endSkips } from '../../world/clock.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
 import { connectTo, SubscriptionBuyer } from '../../world/subscription-buyer.ts';
 import { SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
 
@@ -44,6 +44,7 @@ describe('a subscriber who comes back to the page because the approval was lost'
     const authorizationId = buyer.bill.subscription.authorization_id;
     const manageUrl = `https://svc.test/s/${authorizationId}`;
     expect((await again.read()).subscription).toMatchObject({ steps: [], problem: 'subscribed', manage_url: manageUrl });
+    await skipTime(w.chain, 11);
     await w.deliver();
     expect((await buyer.authorization()).status).toBe('active');
     expect(await w.chain.held(buyer.wallet.address)).toBe(95_000_000n);

@@ -1,10 +1,11 @@
 import { address, createNoopSigner, type Instruction } from '@solana/kit';
 import { getApproveInstruction } from '@solana-program/token';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { forgetAll } from '#core/isolate/memory.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { USDC } from '../../world/chain.ts';
-import { endSkips } from '../../world/clock.ts';
+import { endSkips, skipTime } from '../../world/clock.ts';
 import { tablesOf } from '../../world/database-dump.ts';
 import { sellRenewing, subscribeRenewing } from '../../world/renewing.ts';
 import { connectTo, SubscriptionBuyer } from '../../world/subscription-buyer.ts';
@@ -60,6 +61,40 @@ describe('a GET of a subscription', () => {
     expect(w.queue.sent).toEqual([]);
   });
 
+  it('causes one chain read in ten seconds, by one message of each isolate, however often it is repeated', async () => {
+    const buyer = await subscribed();
+    w.queue.sent.splice(0);
+    const { subscription } = buyer.bill;
+    const path = pathOf(subscription.authorization_id);
+    const readTimes = async (times: number) => {
+      for (let i = 0; i < times; i++) expect((await w.call('GET', path, { key: shop.merchant.key })).status).toBe(200);
+    };
+    const chainReads = async (run: () => Promise<unknown>): Promise<number> => {
+      const spied = vi.spyOn(globalThis, 'fetch');
+      await run();
+      const bodies = spied.mock.calls.map(([, init]) => String(init?.body));
+      spied.mockRestore();
+      return bodies.filter((body) => body.includes('getMultipleAccounts')).length;
+    };
+    const delays = (sent: typeof w.queue.sent) => sent.map(({ delaySeconds }) => delaySeconds);
+    await readTimes(10);
+    // Two more isolates, which know nothing of these messages.
+    forgetAll();
+    await readTimes(10);
+    forgetAll();
+    await readTimes(10);
+    expect(delays(w.queue.sent)).toEqual([0, 10, 0, 10, 0, 10]);
+    expect(await chainReads(() => w.deliver())).toBe(1);
+    w.queue.sent.splice(0);
+    forgetAll();
+    await readTimes(10);
+    expect(delays(w.queue.sent.splice(0))).toEqual([10]);
+    await skipTime(w.chain, 21);
+    await readTimes(1);
+    expect(delays(w.queue.sent)).toEqual([0]);
+    expect(await chainReads(() => w.deliver())).toBe(1);
+  });
+
   it('changes no row through its checkout payment either, and what was approved again is stored behind the call', async () => {
     const buyer = await subscribed();
     const approve = getApproveInstruction({
@@ -73,6 +108,7 @@ describe('a GET of a subscription', () => {
     await statusOf(buyer);
     await w.deliver();
     expect(await statusOf(buyer)).toBe('requires_reapproval');
+    await skipTime(w.chain, 11);
     const bill: Body = (await connectTo(shop, { wallet_address: buyer.wallet.address })).body;
     const again = new SubscriptionBuyer(shop, buyer.wallet, bill);
     expect((await again.send(bill.subscription.steps[0].transaction)).status).toBe(200);

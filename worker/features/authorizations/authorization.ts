@@ -13,7 +13,7 @@ import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts
 import { toAuthorizationResource } from './resource.ts';
 import { insertAuthorization, updateAuthorization } from './store.ts';
 
-export { type AuthorizationClass, takeDueAuthorizations } from './due.store.ts';
+export { type AuthorizationClass, claimAskedRead, takeDueAuthorizations } from './due.store.ts';
 export {
   claimPeriod,
   dropCollected,
@@ -69,6 +69,7 @@ export function planAuthorization(ctx: Shard, payment: Payment & { expectedWalle
     nextAttemptAt: null,
     collectAt: null,
     nextLookAt: ctx.now + FIRST_LOOK_MS,
+    askedReadAt: null,
     endedAt: null,
     createdAt: ctx.now,
     updatedAt: ctx.now,

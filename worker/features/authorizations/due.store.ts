@@ -1,4 +1,5 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, isNull, lte, or, sql } from 'drizzle-orm';
+import type { AuthorizationId } from '#core/ids.ts';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Shard } from '#platform/context.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweep-pages.ts';
@@ -8,7 +9,7 @@ import { updateUnversioned } from '#platform/db/versioned.ts';
 /** Work that authorizations wait for, each with an index and a sweep of its own: what loses money first waits for nothing else. */
 export type AuthorizationClass = 'collections' | 'checkouts' | 'looks';
 
-const { collectAt, nextLookAt } = subscriptionAuthorizations;
+const { askedReadAt, collectAt, nextLookAt } = subscriptionAuthorizations;
 /** The same words as in the indexes. */
 const CLASSES = {
   collections: { at: collectAt, is: sql`collect_at IS NOT NULL`, byMerchant: 'subscription_collections_by_merchant' },
@@ -33,4 +34,16 @@ export async function takeDueAuthorizations(
   const lease = kind === 'collections' ? { collectAt: leaseUntil } : { nextLookAt: leaseUntil };
   const isTaken = sql`${isAmongRows(rowids)} AND ${is} AND ${at} <= ${ctx.now}`;
   return updateUnversioned(ctx.db, subscriptionAuthorizations, lease, isTaken).returning();
+}
+
+/** Claims a chain read that a GET asked for. Returns null if another one was claimed within `everyMs`, or if no row has this id. */
+export async function claimAskedRead({ db, wallNow }: Shard, authorizationId: AuthorizationId, everyMs: number) {
+  const isDue = or(isNull(askedReadAt), lte(askedReadAt, wallNow - everyMs));
+  const claimed = await updateUnversioned(
+    db,
+    subscriptionAuthorizations,
+    { askedReadAt: wallNow },
+    and(eq(subscriptionAuthorizations.id, authorizationId), isDue),
+  ).returning();
+  return claimed[0] ?? null;
 }

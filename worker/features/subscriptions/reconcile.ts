@@ -1,5 +1,6 @@
 import { raise } from '#core/errors.ts';
 import type { AuthorizationId } from '#core/ids.ts';
+import { Memory } from '#core/isolate/memory.ts';
 import { DAY, SECOND } from '#core/time.ts';
 import { factsOf, overAt, stepAuthorization } from '#features/authorizations/authorization.ts';
 import { findAuthorization } from '#features/authorizations/store.ts';
@@ -16,17 +17,26 @@ import type { SubscriptionLook } from './look.ts';
 export const getAuthorization = async (ctx: Shard, authorizationId: AuthorizationId): Promise<AuthorizationRow> =>
   (await findAuthorization(ctx.db, authorizationId)) ?? raise('not_found');
 
+/** Least time between two chain reads of one authorization that GETs ask for. */
+export const ASKED_READ_MS = 10 * SECOND;
+const asked = new Memory<AuthorizationId, number>(10_000);
+
 /** True where the chain may still change the authorization. */
 export const isRead = ({ status, endedAt, stoppedAt }: AuthorizationRow): boolean =>
   status !== 'pending' && endedAt === null && stoppedAt === null;
 
 /**
- * Has the queue read an authorization's accounts. A GET shows the stored row and changes nothing: what the chain shows is stored behind it,
- * within seconds. In the sandbox only the session's own steps read its chain.
+ * Has the queue read an authorization's accounts, now or `ASKED_READ_MS` after the read before, however often it is called. A GET shows
+ * the stored row and changes nothing: the queue stores what the chain shows, within seconds. In the sandbox only the session's own steps read its chain.
  */
 export function askForLook(ctx: Shard, row: AuthorizationRow): void {
-  if (ctx.sandbox === null && isRead(row) && hasSubscriptions(ctx.config))
-    ctx.defer(sendJob(ctx, { kind: 'readSubscription', authorizationId: row.id }));
+  if (ctx.sandbox !== null || !isRead(row) || !hasSubscriptions(ctx.config)) return;
+  // The row has the read that ran last, and the isolate the one that waits in the queue.
+  const readAt = Math.max(row.askedReadAt ?? 0, asked.get(row.id) ?? 0);
+  if (readAt > ctx.wallNow) return;
+  const dueAt = Math.max(ctx.wallNow, readAt + ASKED_READ_MS);
+  asked.set(row.id, dueAt);
+  ctx.defer(sendJob(ctx, { kind: 'readSubscription', authorizationId: row.id }, Math.ceil((dueAt - ctx.wallNow) / SECOND)));
 }
 
 /** Brings an authorization to what a look shows: each step once, with its event. Harmless repeated. */

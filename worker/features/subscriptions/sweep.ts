@@ -2,6 +2,7 @@ import type { AuthorizationId } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import {
   type AuthorizationClass,
+  claimAskedRead,
   overAt,
   routeOf,
   scheduleAuthorization,
@@ -19,7 +20,7 @@ import { followUp, isDue } from './collect.ts';
 import { collectFirst } from './collect-first.ts';
 import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
 import { shareLifetime } from './prepare-collection.ts';
-import { getAuthorization, isRead } from './reconcile.ts';
+import { ASKED_READ_MS, getAuthorization, isRead } from './reconcile.ts';
 
 const PAGE_MAX = 200;
 /** How long those who took them have until they are due again. */
@@ -80,10 +81,10 @@ export async function collectQueued(ctx: Shard, { authorizationIds }: { authoriz
   );
 }
 
-/** A queue message: reads the accounts of an authorization that a GET showed. Harmless doubled, late or lost. */
+/** A queue message: reads the accounts of an authorization that a GET showed, unless they were just read. Harmless doubled, late or lost. */
 export async function readQueued(ctx: Shard, { authorizationId }: { authorizationId: string }): Promise<void> {
-  const rows = await listAuthorizations(ctx.db, [authorizationId as AuthorizationId]);
-  await followEach(ctx, rows.filter(isRead));
+  const row = await claimAskedRead(ctx, authorizationId as AuthorizationId, ASKED_READ_MS);
+  if (row !== null && isRead(row)) await followEach(ctx, [row]);
 }
 
 /** Where no node answers, all of them are looked at again once the lease is over. */

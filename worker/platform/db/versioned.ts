@@ -21,7 +21,7 @@ interface Unversioned {
   memberships: 'delivery' | 'authorizationId' | 'subscriptionStatus';
   payments: 'isKept';
   setup_intents: 'secretHash' | 'isKept';
-  subscription_authorizations: 'nextAttemptAt' | 'nextLookAt' | 'collectAt';
+  subscription_authorizations: 'nextAttemptAt' | 'nextLookAt' | 'collectAt' | 'askedReadAt';
   webhook_endpoints: 'failureStreak' | 'failingSince' | 'lastSuccessAt' | 'lastFailureAt' | 'warningsTold';
 }
 

@@ -58,6 +58,8 @@ export const subscriptionAuthorizations = sqliteTable(
     collectAt: instant('collect_at'),
     /** When the chain is looked at next, whatever is collected; null: never again. */
     nextLookAt: instant('next_look_at'),
+    /** Wall clock of the last chain read that a GET asked for; null: none yet. */
+    askedReadAt: instant('asked_read_at'),
     /** When it was over for good. */
     endedAt: instant('ended_at'),
     createdAt: instant('created_at').notNull(),
