@@ -4758,7 +4758,7 @@ export interface components {
        * @description What it is, for a program: branch on this.
        * @enum {string}
        */
-      code: 'payout_wallet_missing' | 'plan_unpublished' | 'one_use_by_default';
+      code: 'payout_wallet_missing' | 'rail_disabled' | 'plan_unpublished' | 'one_use_by_default';
       /** @description What it says. */
       message: string;
       /** @description The call that mends it. */

@@ -55,6 +55,55 @@ describe('a draft product', () => {
     expect(codesOf(await create(ada, { usage_units: 9 }))).toEqual([]);
   });
 
+  const RAILS: [rail: string, other: string, asset: string][] = [
+    ['solana_usdc', 'solana_sol', 'USDC'],
+    ['solana_sol', 'solana_usdc', 'SOL'],
+    ['x402_solana_usdc', 'solana_usdc', 'USDC'],
+  ];
+  const set = (who: Merchant, rail: string, body: object) =>
+    w.call('PUT', `/v1/access/rail-settings/${rail}`, { key: who.token, headers: { 'Idempotency-Key': newKey() }, body });
+
+  it.each(RAILS)('of %s alone stays one while only %s has a payout wallet', async (rail, other, asset) => {
+    const ada = await w.merchant('free');
+    const terms = { price: { asset, amount: '5' }, allowed_rails: [rail], usage_units: 9 };
+    expect((await set(ada, other, { payout_wallet: ada.wallet.address })).status).toBe(200);
+    const draft = await create(ada, terms);
+    expect(codesOf(draft)).toEqual(['payout_wallet_missing']);
+    expect(draft.body.warnings[0].fix.path).toBe(`/v1/access/rail-settings/${rail}`);
+    expect(await used(ada)).toBe(0);
+    expect((await set(ada, rail, { payout_wallet: ada.wallet.address })).status).toBe(200);
+    expect([codesOf(await create(ada, terms)), await used(ada)]).toEqual([[], 2]);
+  });
+
+  it.each(RAILS)('of %s alone has a warning of that rail while it is disabled', async (rail, _other, asset) => {
+    const ada = await w.merchant('free');
+    expect((await set(ada, rail, { payout_wallet: ada.wallet.address, enabled: false })).status).toBe(200);
+    const draft = await create(ada, { price: { asset, amount: '5' }, allowed_rails: [rail], usage_units: 9 });
+    expect(codesOf(draft)).toEqual(['rail_disabled']);
+    expect(draft.body.warnings[0].fix).toMatchObject({
+      method: 'PUT',
+      path: `/v1/access/rail-settings/${rail}`,
+      body: { enabled: true },
+    });
+    expect(await used(ada)).toBe(0);
+    expect((await set(ada, rail, { enabled: true })).status).toBe(200);
+    expect(await used(ada)).toBe(1);
+  });
+
+  it('is 429 plan_limit_reached to make payable above the quota by enabling a rail, or by allowing another one', async () => {
+    const ada = await w.merchant('free');
+    await fill(ada, LIMIT);
+    expect((await set(ada, 'x402_solana_usdc', { payout_wallet: ada.wallet.address, enabled: false })).status).toBe(200);
+    const draft = await create(ada, { allowed_rails: ['x402_solana_usdc'], usage_units: 9 });
+    expect([draft.status, codesOf(draft)]).toEqual([201, ['rail_disabled']]);
+    expect((await set(ada, 'x402_solana_usdc', { enabled: true })).body.code).toBe('plan_limit_reached');
+    const path = `/v1/products/${draft.body.product_id}`;
+    const wallet = { allowed_rails: ['solana_usdc'], payout_wallet: ada.wallet.address };
+    expect((await w.call('PATCH', path, { key: ada.token, body: { payout_wallet: ada.wallet.address } })).status).toBe(200);
+    expect((await w.call('PATCH', path, { key: ada.token, body: wallet })).body.code).toBe('plan_limit_reached');
+    expect(await used(ada)).toBe(LIMIT);
+  });
+
   it('does not count among the active products of the plan', async () => {
     const ada = await w.merchant('free');
     await fill(ada, LIMIT);

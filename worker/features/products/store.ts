@@ -1,8 +1,8 @@
 import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AppId, ProductId } from '#core/ids.ts';
-import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import type { AccessApp } from '#platform/db/tables/products.ts';
@@ -12,6 +12,7 @@ import { casUpdate } from '#platform/db/versioned.ts';
 import { type RailSetting, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 import type { ProductStatus } from '#rules/states.ts';
+import { vetoOverProductQuota } from './payable.store.ts';
 
 const findWhere = (scope: Scope, isIt: SQL) =>
   scope.db
@@ -152,28 +153,19 @@ export const findListing = (scope: Scope, named: { productId: ProductId } | { ex
 export const getSale = async (scope: Scope, productId: ProductId, railId: RailId): Promise<Sale> =>
   saleOn((await findListing(scope, { productId })) ?? raise('not_found'), railId);
 
-/** True where a rail or the account has a wallet. The sandbox has one of its own. */
-const defaultWallet = (merchantId: SQL, livemode: SQL) => sql`(${livemode} = 0
-  OR EXISTS (SELECT 1 FROM accounts a WHERE a.id = ${merchantId} AND a.wallet_address IS NOT NULL)
-  OR EXISTS (SELECT 1 FROM rail_settings s
-    WHERE s.merchant_id = ${merchantId} AND s.livemode = ${livemode} AND s.payout_wallet IS NOT NULL))`;
-
-/** An active product that a buyer can pay. Any other is a draft, which no plan counts. */
-const payable = (isPaidByDefault: SQL) => sql`(status = 'active' AND sandbox_session_id IS NULL
-  AND (payout_wallet IS NOT NULL OR ${isPaidByDefault})
-  AND (renewal_mode <> 'AUTOMATIC' OR EXISTS (SELECT 1 FROM subscription_plans p WHERE p.product_id = products.id)))`;
-const PAYABLE = payable(defaultWallet(sql`products.merchant_id`, sql`products.livemode`));
-
-/** Products that count in the plan: as they are, or as they would be if each had a wallet. */
-export const getActiveProductCount = (scope: Scope, wallets: 'as_set' | 'all_set' = 'as_set'): Promise<number> =>
-  scope.db.$count(products, and(rowsOf(products, scope), wallets === 'as_set' ? PAYABLE : payable(sql`1`)));
-
-export const isPayable = async (scope: Scope, productId: ProductId): Promise<boolean> =>
-  (await findWhere(scope, and(eq(products.id, productId), PAYABLE)!)) !== undefined;
-
-/** True if a product without a wallet of its own is paid all the same. */
-export const hasDefaultWallet = async ({ db, merchantId, livemode }: Scope): Promise<boolean> =>
-  (await db.$count(accounts, and(eq(accounts.id, merchantId), defaultWallet(sql`${merchantId}`, sql`${livemode ? 1 : 0}`)))) > 0;
+/** What a merchant set for each rail in this mode, and the wallet of the account. */
+export async function getRailDefaults({
+  db,
+  merchantId,
+  livemode,
+}: Scope): Promise<{ settings: RailSetting[]; accountWallet: string | null }> {
+  const rows = await db
+    .select({ accountWallet: accounts.walletAddress, setting: railSettings })
+    .from(accounts)
+    .leftJoin(railSettings, and(eq(railSettings.merchantId, accounts.id), eq(railSettings.livemode, livemode)))
+    .where(eq(accounts.id, merchantId));
+  return { settings: rows.flatMap(({ setting }) => setting ?? []), accountWallet: rows[0]?.accountWallet ?? null };
+}
 
 /** What a merchant calls these products, by their ids; those of another are left out. */
 export async function listProductNames(scope: Scope, productIds: ProductId[]): Promise<Map<string, string>> {
@@ -182,14 +174,6 @@ export async function listProductNames(scope: Scope, productIds: ProductId[]): P
     .from(products)
     .where(and(rowsOf(products, scope), sql`${products.id} IN (SELECT value FROM json_each(${JSON.stringify(productIds)}))`));
   return new Map(rows.map(({ id, name }) => [id, name]));
-}
-
-/** Refuses the batch that left more payable products than `max`: all that it made so, or this one. */
-export function vetoOverProductQuota(ctx: Shard, { merchantId, livemode }: Tenant, max: number, productId: ProductId | null): Write[] {
-  if (!Number.isFinite(max)) return [];
-  const used = sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND ${PAYABLE})`;
-  const counts = productId === null ? sql`1` : sql`EXISTS (SELECT 1 FROM products WHERE id = ${productId} AND ${PAYABLE})`;
-  return [vetoIf(ctx, sql`${used} > ${max} AND ${counts}`)];
 }
 
 export const updateProduct = (ctx: Shard, before: Product, after: Product): Write[] => casUpdate(ctx, products, before, after);

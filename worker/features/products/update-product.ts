@@ -13,10 +13,11 @@ import { PLANS } from '#rules/plans.ts';
 import { SELLING_RAILS, suits } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
 import { deliveryTerms, requireDeliverable } from './delivery.ts';
+import { isPayable } from './payable.store.ts';
 import { explainQuota, planProductPayout, requireApp, requireAssets, requireRails, requireType } from './product.ts';
 import type { UpdateProductRequest } from './resource.ts';
 import { isAllowed, payoutOf, prospectOf } from './selling/obstacles.ts';
-import { findByExternalId, findListing, getProduct, isPayable, type Listing, openProduct, saleOn, updateProduct } from './store.ts';
+import { findByExternalId, findListing, getProduct, type Listing, openProduct, saleOn, updateProduct } from './store.ts';
 import { narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422, 429 as for a new product. */
@@ -51,9 +52,10 @@ export async function changeProduct(
       const payout = moved && (await planProductPayout(ctx, actor, after, moved.wallet, moved.previous));
       if (after.asset !== product.asset || !isSame(after.acceptedAssets, product.acceptedAssets)) requireAssets(ctx, after);
       // A rail that this service gave up stands in the way of nothing but a change of rails.
-      if (ON_RAILS.some((name) => !isSame(after[name], product[name]))) requireRails(ctx, after);
+      const movesRails = ON_RAILS.some((name) => !isSame(after[name], product[name]));
+      if (movesRails) requireRails(ctx, after);
       if (!isSame(after.delivery, product.delivery)) await requireDeliverable(ctx, after);
-      const mayOpen = (after.payoutWallet !== null && product.payoutWallet === null) || after.renewalMode !== product.renewalMode;
+      const mayOpen = (after.payoutWallet !== null && product.payoutWallet === null) || movesRails;
       opens = mayOpen && !(await isPayable(ctx, product.id));
       const writes = [...(opens ? openProduct(ctx, product, after, limit) : updateProduct(ctx, product, after)), ...(payout?.writes ?? [])];
       return withAnswer({ events: payout?.events ?? [], writes, result: after }, keep(after));

@@ -152,8 +152,9 @@ export async function planRailSetting(
   const { payoutWallet: previous = null } = before ?? {};
   const subject = { type: 'rail', id: `${merchantId}:${livemode ? 'live' : 'sandbox'}:${railId}`, version: after.version } as const;
   const isMoved = after.payoutWallet !== previous;
-  const opens = isMoved && livemode && previous === null && accountWallet === null;
-  const quota = opens ? await planQuota(ctx, actor) : [];
+  const isPaidAnew = isMoved && previous === null && accountWallet === null;
+  const opens = after.enabled && (before?.enabled === false || isPaidAnew);
+  const quota = opens ? await planQuota(ctx, actor, after) : [];
   const payout = isMoved
     ? await planPayout(ctx, actor, { subject, wallet: after.payoutWallet, previous, paidFor: RAILS[railId].name, railId })
     : null;
@@ -164,10 +165,11 @@ export async function planRailSetting(
   };
 }
 
-/** The first wallet makes every draft payable. Throws 429 plan_limit_reached if the plan has no room for them. */
-async function planQuota(ctx: Scope, actor: Actor): Promise<Write[]> {
+/** A rail with its first wallet, or enabled again, makes drafts payable. Throws 429 plan_limit_reached if the plan has no room for them. */
+async function planQuota(ctx: Scope, actor: Actor, after: Setting): Promise<Write[]> {
   const limit = PLANS[actor.plan].activeProductsMax;
-  const [before, used] = await Promise.all([getActiveProductCount(ctx), getActiveProductCount(ctx, 'all_set')]);
+  if (!Number.isFinite(limit)) return [];
+  const [before, used] = await Promise.all([getActiveProductCount(ctx), getActiveProductCount(ctx, after)]);
   const max = Math.max(limit, before);
   if (used > max) throw planFull('products', { limit, used, plan: actor.plan });
   return vetoOverProductQuota(ctx, ctx, max, null);

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { isoOrNull } from '#core/time.ts';
 import { getAccount, getActiveKeyCount } from '#features/accounts/store.ts';
-import { getActiveProductCount } from '#features/products/store.ts';
+import { getActiveProductCount } from '#features/products/product.ts';
 import { getEnabledEndpointCount } from '#features/webhooks/store.ts';
 import type { Scope } from '#platform/context.ts';
 import { orNull, Timestamp } from '#platform/http/openapi.ts';

@@ -1,15 +1,18 @@
 import { z } from '@hono/zod-openapi';
+import { SANDBOX_WALLET } from '#platform/chain/simulated-config.ts';
 import type { Scope } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
-import { SELLING_RAILS } from '#rules/product-rails.ts';
-import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
+import { isConfigured, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
+import { type RailId, SUBSCRIPTION_RAIL } from '#rules/rails.ts';
 import { type CreateProductRequest, ProductBody, toProductResource } from '../resource.ts';
-import { hasDefaultWallet } from '../store.ts';
+import { getRailDefaults } from '../store.ts';
 import { FixBody, fixOf } from './fixes.ts';
-import { isAllowed } from './obstacles.ts';
+import { isAllowed, type Prospect, payoutOf } from './obstacles.ts';
 
 const WARNINGS = {
   payout_wallet_missing: 'Nobody can pay for this product yet: it has no payout wallet. Until then it is a draft, which no plan counts.',
+  rail_disabled:
+    'Nobody can pay for this product yet: all rails that it can be sold over are disabled. It is a draft, which no plan counts.',
   plan_unpublished: 'Nobody can subscribe to this product yet: its plan is not published. Until then it is a draft, which no plan counts.',
   one_use_by_default: 'One payment buys one call, because usage_units was left out.',
 } as const;
@@ -28,26 +31,49 @@ export async function toCreatedProduct(
   product: Product,
   input: Pick<z.infer<typeof CreateProductRequest>, 'usage_units'>,
 ): Promise<z.infer<typeof CreatedProductBody>> {
-  const isWithoutWallet = product.payoutWallet === null && !(await hasDefaultWallet(ctx));
+  const rails = await listSellingRails(ctx, product);
+  const enabled = rails.filter(({ prospect }) => prospect.setting?.enabled !== false);
+  const isDisabled = enabled.length === 0;
+  const named = isDisabled ? rails : enabled;
   const codes: [WarningCode, boolean][] = [
-    ['payout_wallet_missing', isWithoutWallet],
+    ['payout_wallet_missing', named.every(({ prospect }) => payoutOf(prospect) === null)],
+    ['rail_disabled', isDisabled],
     ['plan_unpublished', product.renewalMode === 'AUTOMATIC'],
     ['one_use_by_default', product.usageUnits === 1 && input.usage_units === undefined],
   ];
   const warnings = codes
     .filter(([, holds]) => holds)
-    .map(([code]) => ({ code, message: WARNINGS[code], fix: fixOfWarning(code, product) }));
+    .map(([code]) => ({ code, message: WARNINGS[code], fix: fixOfWarning(code, product, named[0]!) }));
   return { ...toProductResource(ctx, product), warnings };
 }
 
-function fixOfWarning(code: WarningCode, product: Product): z.infer<typeof FixBody> {
-  const sale = { product, setting: null, accountWallet: null };
-  const railId = SELLING_RAILS.find((railId) => isAllowed(sale, railId)) ?? SELLING_RAILS[0];
+interface SellingRail {
+  railId: RailId;
+  prospect: Prospect;
+}
+
+/** Rails that a product can be sold over, with the merchant's settings: those that this service serves, or all if it serves none of them. */
+async function listSellingRails(ctx: Scope, product: Product): Promise<SellingRail[]> {
+  const { livemode } = product;
+  const { settings, accountWallet } = await getRailDefaults(ctx);
+  const payee = accountWallet ?? (livemode ? null : SANDBOX_WALLET);
+  const all = SELLING_RAILS.map((railId) => ({
+    railId,
+    prospect: { livemode, product, setting: settingOf(settings, railId), accountWallet: payee } as Prospect,
+  }));
+  const rails = all.filter(({ railId, prospect }) => isAllowed(prospect, railId));
+  const served = rails.filter(({ railId }) => isConfigured(ctx.config, railId));
+  return served.length > 0 ? served : rails.length > 0 ? rails : all;
+}
+
+function fixOfWarning(code: WarningCode, product: Product, { railId, prospect }: SellingRail): z.infer<typeof FixBody> {
   switch (code) {
     case 'payout_wallet_missing':
-      return fixOf('payout_wallet_set', railId, sale);
+      return fixOf('payout_wallet_set', railId, prospect);
+    case 'rail_disabled':
+      return fixOf('rail_enabled', railId, prospect);
     case 'plan_unpublished':
-      return fixOf('subscription_plan_published', SUBSCRIPTION_RAIL, sale);
+      return fixOf('subscription_plan_published', SUBSCRIPTION_RAIL, prospect);
     case 'one_use_by_default':
       return {
         detail: 'Say how many calls one payment buys.',
