@@ -10,7 +10,7 @@ import { createKeyPairSignerFromBytes, type KeyPairSigner } from '@solana/kit';
 import { signing } from '../worker/pages/locales/signing/en.ts';
 import { fromBase64 } from '../worker/pages/parts/bytes.ts';
 import { sayIn } from '../worker/pages/parts/text.ts';
-import { PRIORITY_FEE_MAX, readTransaction } from '../worker/pages/parts/transaction.ts';
+import { PRIORITY_FEE_MAX, type ReadTransaction, readTransaction } from '../worker/pages/parts/transaction.ts';
 import { findPrepared, type Prepared } from '../worker/pages/signing/prepared.ts';
 import { stepWords } from '../worker/pages/signing/words.ts';
 import { NETWORKS } from '../worker/solana/assets.ts';
@@ -20,6 +20,7 @@ import { sign } from './demo/wallet.ts';
 import { Refusal } from './options.ts';
 
 const USAGE = `npm run sign -- <file with the answer, or with the transaction alone> --keypair <keypair file of the Solana CLI>
+       without --keypair       sends a transaction that is signed already: name --rpc or --url
        with --url <BASE_URL>   sends the payment of a checkout through the service
        with --rpc <URL>        sends any other transaction through a Solana node; otherwise the signed transaction is printed
        with --allow-unknown    signs although an instruction cannot be read`;
@@ -48,35 +49,44 @@ function readOrder(args: string[]) {
   } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const [file] = positionals;
-  if (file === undefined || positionals.length > 1 || values.keypair === undefined)
-    throw new Refusal(`Name the file and the keypair.\nUsage: ${USAGE}`);
-  return { ...values, file, keypair: values.keypair };
+  if (file === undefined || positionals.length > 1) throw new Refusal(`Name the file.\nUsage: ${USAGE}`);
+  return { ...values, file };
+}
+
+/** Signs with the keypair of the order. A transaction that is signed already is returned as it is. */
+async function signed(transaction: string, { signers, unsigned }: ReadTransaction, keypair: string | undefined): Promise<string> {
+  if (unsigned.length === 0) return transaction;
+  if (keypair === undefined)
+    throw new Refusal(`${unsigned.join(', ')} has to sign: name the keypair file with --keypair.\nUsage: ${USAGE}`);
+  const signer = await readSigner(keypair);
+  if (!signers.includes(signer.address))
+    throw new Refusal(`${keypair} is the keypair of ${signer.address}. ${signers.join(', ')} has to sign. Nothing was signed.`);
+  const wire = await sign(signer, transaction);
+  console.error(`Signed by ${signer.address}.`);
+  return wire;
 }
 
 async function main(): Promise<void> {
   const order = readOrder(process.argv.slice(2));
   const { transaction, paymentId } = readPrepared(order.file);
-  const { signers, steps, priorityFee } = readTransaction(fromBase64(transaction));
+  const known = readTransaction(fromBase64(transaction));
+  const { signers, steps, priorityFee } = known;
   const lines = steps.map((step, index) => `  ${index + 1}. ${wordsOf(step)}`);
   console.error(['This transaction:', ...lines, `Network fee paid by ${signers[0]}.`].join('\n'));
   if (steps.some(({ kind }) => kind === 'unknown') && !order['allow-unknown'])
     throw new Refusal('One step cannot be read. Nothing was signed.');
   if (priorityFee > PRIORITY_FEE_MAX)
     throw new Refusal(`It offers the network ${priorityFee} lamports to be quick, which nothing prepared here does. Nothing was signed.`);
-  const signer = await readSigner(order.keypair);
-  if (!signers.includes(signer.address))
-    throw new Refusal(`${order.keypair} is the keypair of ${signer.address}. ${signers.join(', ')} has to sign. Nothing was signed.`);
-  const signed = await sign(signer, transaction);
-  console.error(`Signed by ${signer.address}.`);
+  const wire = await signed(transaction, known, order.keypair);
   if (order.url !== undefined && paymentId !== null) {
-    await new Api(order.url).must('POST', `/v1/payments/${paymentId}/transaction`, { body: { transaction: signed } });
+    await new Api(order.url).must('POST', `/v1/payments/${paymentId}/transaction`, { body: { transaction: wire } });
     console.error(`Sent. ${order.url}/v1/payments/${paymentId} says what became of it.`);
   } else if (order.rpc !== undefined) {
     // On standard output alone, so that a script takes it for the confirming call.
-    console.log(await callChain<string>(order.rpc, 'sendTransaction', [signed, { encoding: 'base64' }]));
+    console.log(await callChain<string>(order.rpc, 'sendTransaction', [wire, { encoding: 'base64' }]));
   } else {
     console.error('The service sends no transaction of this kind. Send this one with a node (--rpc):');
-    console.log(signed);
+    console.log(wire);
   }
 }
 

@@ -27,6 +27,9 @@ function linesOf(transaction: string) {
   return { signers, lines: steps.map((step) => wordsOf(step).replaceAll('\u00a0', ' ')), kinds: steps.map(({ kind }) => kind) };
 }
 
+/** Runs the command without a keypair. */
+const UNSIGNING = 'no keypair';
+
 describe('npm run sign', () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-sign-'));
   const [keypair, file] = [join(home, 'id.json'), join(home, 'answer.json')];
@@ -49,7 +52,8 @@ describe('npm run sign', () => {
   const run = (answer: object | string, ...flags: string[]) =>
     new Promise<{ code: number; out: string; said: string }>((done) => {
       writeFileSync(file, typeof answer === 'string' ? answer : JSON.stringify(answer));
-      const args = [join(import.meta.dirname, '../../local/sign.ts'), file, '--keypair', keypair, ...flags];
+      const signs = flags.includes(UNSIGNING) ? [] : ['--keypair', keypair];
+      const args = [join(import.meta.dirname, '../../local/sign.ts'), file, ...signs, ...flags.filter((flag) => flag !== UNSIGNING)];
       execFile(process.execPath, args, (error, out, said) => done({ code: error ? 1 : 0, out, said }));
     });
   const unknownTo = (wallet: string) =>
@@ -98,6 +102,17 @@ describe('npm run sign', () => {
     await expect
       .poll(async () => (await callChain<{ value: object | null }>(chain.url, 'getAccountInfo', [account, { encoding: 'base64' }])).value)
       .not.toBeNull();
+  });
+
+  it('sends a transaction that a wallet has signed already, and asks for no keypair', async () => {
+    const { value } = await callChain<{ value: { blockhash: string } }>(chain.url, 'getLatestBlockhash', []);
+    const transaction = await buildAtaTransaction(signer.address, mint, { blockhash: value.blockhash, lastValidBlockHeight: 1_000n });
+    const unsigned = await run(transaction, UNSIGNING, '--rpc', chain.url);
+    expect([unsigned.code, unsigned.out]).toEqual([1, '']);
+    expect(unsigned.said).toContain(`${signer.address} has to sign: name the keypair file with --keypair.`);
+    const { out: wire } = await run(transaction);
+    const sent = await run(wire, UNSIGNING, '--rpc', chain.url);
+    expect([sent.code, sent.out]).toEqual([0, expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{64,90}\n$/)]);
   });
 
   it('names an unknown instruction as one that may do anything, and signs it only where that is asked for', async () => {

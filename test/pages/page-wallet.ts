@@ -11,10 +11,13 @@ export interface WalletPlan {
   chains: string[];
   /** What it can do; the account has the same. */
   features: Feature[];
-  accounts: 'one' | 'none';
+  /** `another_first`: it shares an account of somebody else before its own. */
+  accounts: 'one' | 'none' | 'another_first';
   /** Throws before it answers with a promise, as no wallet should; of a text it writes another one than it was asked for. */
   isBroken: boolean;
 }
+
+const OTHER_ADDRESS = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
 
 declare global {
   /** The test's side: answers base64, or throws what the wallet would. */
@@ -76,7 +79,8 @@ function newWallet(plan: WalletPlan): Wallet {
     chains: plan.chains,
     features: plan.features,
   } as unknown as WalletAccount;
-  const accounts = plan.accounts === 'one' ? [account] : [];
+  const another = { ...account, address: OTHER_ADDRESS, publicKey: new Uint8Array(32) } as WalletAccount;
+  const accounts = { one: [account], none: [], another_first: [another, account] }[plan.accounts];
   const features: Record<string, unknown> = {
     'standard:connect': {
       version: '1.0.0',
@@ -94,10 +98,11 @@ function newWallet(plan: WalletPlan): Wallet {
       continue;
     }
     const isSending = feature === 'solana:signAndSendTransaction';
-    const work = (...inputs: { transaction: Uint8Array }[]) => {
+    const work = (...inputs: { account: WalletAccount; transaction: Uint8Array }[]) => {
       if (plan.isBroken) throw new Error('not a function');
       return Promise.all(
-        inputs.map(async ({ transaction }) => {
+        inputs.map(async ({ account: asked, transaction }) => {
+          if (asked.address !== plan.address) throw new Error('not this account');
           const bytes = await act(plan.name, isSending ? 'send' : 'sign', transaction);
           return isSending ? { signature: bytes } : { signedTransaction: bytes };
         }),

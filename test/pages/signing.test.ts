@@ -77,6 +77,16 @@ describe('the page that signs a prepared transaction', () => {
     await close();
   });
 
+  it('has the account sign that the transaction names where the wallet shares another one first', async () => {
+    const { transaction } = await shop.prepareRefund();
+    const { page, offences, close } = await shop.visit('desktop', [{ signer: shop.seller, features: SENDS, accounts: 'another_first' }]);
+    await page.goto(pageOf(transaction));
+    await press(page, 'Sign with Test wallet');
+    await seeHeading(page, 'Signed and sent');
+    expect(offences).toEqual([]);
+    await close();
+  });
+
   it('says that garbage is no transaction, and takes the whole answer of a call', async () => {
     const { transaction } = await shop.prepareRefund();
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer: shop.seller }], { locale: 'de-DE' });

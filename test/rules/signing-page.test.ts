@@ -32,6 +32,15 @@ describe('the page that signs a prepared transaction', () => {
     expect(play(pasted(priced(50_000_000n), memo))).toMatchObject({ step: 'choosing', paper: { obstacle: null } });
   });
 
+  it('has the wallet open the account that the transaction names, and says which one is needed if another one opens', () => {
+    const read = play(pasted(memo));
+    const { state, effects } = nextSigning(FACTS, read, { kind: 'walletPressed', walletName: 'W' });
+    expect(effects).toEqual([{ kind: 'openWallet', attempt: 1, walletName: 'W', signer: SELLER }]);
+    const other = nextSigning(FACTS, state, { kind: 'walletOpened', attempt: 1, account: MEMO });
+    expect(other.effects).toEqual([]);
+    expect(other.state).toMatchObject({ step: 'choosing', problem: { key: 'gNotYours', values: { signer: SELLER } } });
+  });
+
   it('knows what a wallet has sent although its person went back meanwhile, and offers it for signing no more', () => {
     const asked: SigningNews[] = [
       pasted(memo),

@@ -57,7 +57,8 @@ export interface OpenWallet {
   account: WalletAccount;
 }
 
-export async function openWallet(terms: WalletTerms, wanted: Features, name: string): Promise<OpenWallet> {
+/** `signer`: the account that is opened if the wallet shares it. Otherwise the first one is, as the wallet orders them. */
+export async function openWallet(terms: WalletTerms, wanted: Features, name: string, signer?: string): Promise<OpenWallet> {
   const wallet = getWallets()
     .get()
     .find((one) => isSolana(one, wanted) && nameOf(one) === name);
@@ -68,7 +69,8 @@ export async function openWallet(terms: WalletTerms, wanted: Features, name: str
     return [...(await feature.connect()).accounts];
   });
   if (accounts.length === 0) throw new WalletError('no_account');
-  const account = accounts.find(({ chains }) => chains.includes(chainOf(terms)));
+  const usable = accounts.filter(({ chains }) => chains.includes(chainOf(terms)));
+  const account = usable.find(({ address }) => address === signer) ?? usable[0];
   if (!account) throw new WalletError('network');
   return { wallet, account };
 }

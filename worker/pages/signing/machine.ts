@@ -59,7 +59,8 @@ export type SigningNews =
   | { kind: 'copied'; isSelected: boolean };
 
 export type SigningEffect =
-  | { kind: 'openWallet'; attempt: number; walletName: string }
+  /** `signer`: the account that the transaction waits for. */
+  | { kind: 'openWallet'; attempt: number; walletName: string; signer: string }
   /** `sends`: the service does not send it, so that the wallet is asked to if it can. */
   | { kind: 'ask'; attempt: number; transaction: string; sends: boolean }
   | { kind: 'send'; paymentId: string; signed: string; txSignature: string };
@@ -126,7 +127,7 @@ export function nextSigning(facts: SigningFacts, state: SigningState, news: Sign
       const { walletName } = news;
       const attempt = state.attempt + 1;
       const opening = enter(state, { step: 'opening', paper: state.paper }, { walletName, attempt });
-      return turnTo(opening, { kind: 'openWallet', attempt, walletName });
+      return turnTo(opening, { kind: 'openWallet', attempt, walletName, signer: state.paper.unsigned[0] ?? '' });
     }
     case 'backPressed':
       return state.step === 'opening' || state.step === 'asking' ? choose(state, null, state.attempt + 1) : turnTo(state);

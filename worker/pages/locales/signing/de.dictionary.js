@@ -35,7 +35,7 @@ export const de = {
     'Das Netzwerk nimmt sie in Sekunden auf. Wenn zum vorbereitenden Aufruf ein bestätigender gehört, nennen Sie dort diese Signatur.',
   gSigned: 'Signiert, nicht gesendet',
   gSignedHelp:
-    '{wallet} signiert und sendet nicht. Senden Sie dies binnen einer Minute an einen Solana-Knoten (Methode „sendTransaction“).',
+    '{wallet} signiert und sendet nicht. Kopieren Sie den Text binnen einer Minute in eine Datei und starten Sie „npm run sign -- <Datei> --rpc <Knoten>“, oder senden Sie ihn an einen Solana-Knoten (Methode „sendTransaction“).',
   gSignedText: 'Signierte Transaktion',
   gPlan:
     'Veröffentlicht einen Aboplan von {owner}: {amount} alle {period}, {end}. Gezahlt an {destinations}. Eingezogen von {collectors}. Beschrieben unter {page}.',

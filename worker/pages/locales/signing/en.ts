@@ -30,7 +30,8 @@ export const signing = {
   gSent: 'Signed and sent',
   gSentHelp: 'The network takes it up within seconds. If the call that prepared it has a confirming call, name this signature there.',
   gSigned: 'Signed, not sent',
-  gSignedHelp: '{wallet} signs and does not send. Send this to a Solana node within a minute (method “sendTransaction”).',
+  gSignedHelp:
+    '{wallet} signs and does not send. Within a minute, copy the text into a file and run “npm run sign -- <file> --rpc <node>”, or send it to a Solana node (method “sendTransaction”).',
   gSignedText: 'Signed transaction',
   gPlan:
     'Publishes a subscription plan of {owner}: {amount} every {period}, {end}. Paid to {destinations}. Collected by {collectors}. Described at {page}.',

@@ -31,7 +31,8 @@ export const es = {
   gSent: 'Firmada y enviada',
   gSentHelp: 'La red la recoge en segundos. Si la llamada que la preparó tiene una de confirmación, indique allí esta firma.',
   gSigned: 'Firmada, sin enviar',
-  gSignedHelp: '{wallet} firma y no envía. Envíe esto a un nodo de Solana en menos de un minuto (método «sendTransaction»).',
+  gSignedHelp:
+    '{wallet} firma y no envía. En menos de un minuto, copie el texto en un archivo y ejecute «npm run sign -- <archivo> --rpc <nodo>», o envíelo a un nodo de Solana (método «sendTransaction»).',
   gSignedText: 'Transacción firmada',
   gPlan:
     'Publica un plan de suscripción de {owner}: {amount} cada {period}, {end}. Se paga a {destinations}. Lo cobra {collectors}. Descrito en {page}.',

@@ -33,7 +33,8 @@ export const fr = {
   gSent: 'Signée et envoyée',
   gSentHelp: 'Le réseau la prend en quelques secondes. Si l’appel qui l’a préparée a un appel de confirmation, donnez-y cette signature.',
   gSigned: 'Signée, pas envoyée',
-  gSignedHelp: '{wallet} signe et n’envoie pas. Envoyez ceci à un nœud Solana en moins d’une minute (méthode « sendTransaction »).',
+  gSignedHelp:
+    '{wallet} signe et n’envoie pas. En moins d’une minute, copiez le texte dans un fichier et lancez « npm run sign -- <fichier> --rpc <nœud> », ou envoyez-le à un nœud Solana (méthode « sendTransaction »).',
   gSignedText: 'Transaction signée',
   gPlan:
     'Publie un plan d’abonnement de {owner} : {amount} tous les {period}, {end}. Payé à {destinations}. Encaissé par {collectors}. Décrit à {page}.',

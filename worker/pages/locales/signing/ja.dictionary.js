@@ -33,7 +33,8 @@ export const ja = {
   gSent: '署名して送信しました',
   gSentHelp: '数秒でネットワークに取り込まれます。準備した呼び出しに確認用の呼び出しがある場合は、そこでこの署名を指定してください。',
   gSigned: '署名済み・未送信',
-  gSignedHelp: '{wallet} は署名だけを行い、送信しません。1 分以内に Solana のノードへ送信してください（メソッド「sendTransaction」）。',
+  gSignedHelp:
+    '{wallet} は署名だけを行い、送信しません。1 分以内にテキストをファイルにコピーして「npm run sign -- <ファイル> --rpc <ノード>」を実行するか、Solana のノードへ送信してください（メソッド「sendTransaction」）。',
   gSignedText: '署名済みトランザクション',
   gPlan:
     '{owner} のサブスクリプションプランを公開します：{period}ごとに {amount}、{end}。支払先：{destinations}。回収者：{collectors}。説明：{page}。',

@@ -30,7 +30,8 @@ export const ptBR = {
   gSent: 'Assinada e enviada',
   gSentHelp: 'A rede a recebe em segundos. Se a chamada que a preparou tem uma de confirmação, informe lá esta assinatura.',
   gSigned: 'Assinada, não enviada',
-  gSignedHelp: '{wallet} assina e não envia. Envie isto a um nó da Solana em até um minuto (método “sendTransaction”).',
+  gSignedHelp:
+    '{wallet} assina e não envia. Em até um minuto, copie o texto para um arquivo e execute “npm run sign -- <arquivo> --rpc <nó>”, ou envie-o a um nó da Solana (método “sendTransaction”).',
   gSignedText: 'Transação assinada',
   gPlan:
     'Publica um plano de assinatura de {owner}: {amount} a cada {period}, {end}. Pago a {destinations}. Cobrado por {collectors}. Descrito em {page}.',

@@ -20,7 +20,7 @@ class Wallets {
     const { attempt } = effect;
     try {
       if (effect.kind === 'openWallet') {
-        this.#open = await openWallet(this.#facts, TO_PAY, effect.walletName);
+        this.#open = await openWallet(this.#facts, TO_PAY, effect.walletName, effect.signer);
         return { kind: 'walletOpened', attempt, account: this.#open.account.address };
       }
       const open = this.#open!;

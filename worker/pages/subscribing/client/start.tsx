@@ -54,7 +54,8 @@ class Wallets {
 
   async open(attempt: number, walletName: string): Promise<SubscribingNews> {
     return this.#refusable(attempt, async () => {
-      this.#open = await openWallet(this.#facts, TO_PAY, walletName);
+      const subscriber = this.#facts.page === 'manage' ? this.#facts.wallet : undefined;
+      this.#open = await openWallet(this.#facts, TO_PAY, walletName, subscriber);
       return { kind: 'walletOpened', attempt, account: this.#open.account.address };
     });
   }
