@@ -15,7 +15,7 @@ import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { takeUp } from '#platform/http/passed-on.ts';
 import { isPublished, matcherOf } from '#platform/http/paths/route-patterns.ts';
 import { unknownPath } from '#platform/http/paths/unknown-path.ts';
-import { underCeiling } from '#platform/http/rate-limit.ts';
+import { hitCeiling, requireCeilingLeft, underCeiling } from '#platform/http/rate-limit.ts';
 import { nameRequest } from '#platform/http/request-id.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 
@@ -82,11 +82,17 @@ const admitBody = ({ isRoute }: RouteTable) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const hasBody = c.req.raw.body !== null && c.req.header('Content-Length') !== '0';
     if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method) || !isRoute(c.req.method, c.req.path)) return next();
+    const isRaw = RAW_BODIES.test(c.req.path);
+    if (isRaw) requireCeilingLeft(c);
     try {
       await readBody(c);
     } catch (error) {
-      // What calls there proves who it is by a signature over the body.
-      if (!(error instanceof ApiError) || RAW_BODIES.test(c.req.path)) throw error;
+      if (!(error instanceof ApiError)) throw error;
+      // A provider proves itself by a signature over the body, so this is a stranger's until then.
+      if (isRaw) {
+        await hitCeiling(c);
+        throw error;
+      }
       refuseBody(c, error);
     }
     return next();

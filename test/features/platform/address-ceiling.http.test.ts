@@ -179,6 +179,21 @@ describe('the ceiling over an address', () => {
     expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(401), 429, 429]);
   });
 
+  it.each(['/v1/products/webhook/rpc', '/v1/billing/webhooks/processor', '/v1/integrations/mail/webhooks/resend'])(
+    'counts bodies of %s that are too long or no JSON, and reads none of them in the end',
+    async (path) => {
+      const [address, env] = [newAddress(), { ...strict('0.01'), RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider' }];
+      const long = JSON.stringify('x'.repeat(300_000));
+      const post = (raw: string, headers: Record<string, string> = {}) => w.call('POST', path, { raw, ...from(address, env, headers) });
+      const statuses: number[] = [];
+      for (let index = 0; index < 4; index++) statuses.push((await post(long)).status);
+      for (let index = 0; index < 3; index++) statuses.push((await post('x', { 'Content-Type': 'text/plain' })).status);
+      expect(statuses).toEqual([413, 413, 413, 413, 415, 415, 429]);
+      asked.length = 0;
+      expect([(await post(long)).status, asked]).toEqual([429, []]);
+    },
+  );
+
   it.each<[string, (mac: (text: string) => string, now: string) => Record<string, string>]>([
     ['/v1/products/webhook/rpc', (mac) => ({ 'Rpc-Signature': mac(EVENT) })],
     ['/v1/billing/webhooks/processor', (mac, t) => ({ 'Stripe-Signature': `t=${t},v1=${mac(`${t}.${EVENT}`)}` })],

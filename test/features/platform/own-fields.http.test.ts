@@ -193,6 +193,54 @@ describe('a name that people are shown', () => {
   });
 });
 
+describe('a text that ends up in an e-mail or a PDF', () => {
+  const w = new World();
+  const sell = async (ada: Merchant): Promise<string> =>
+    (await w.purchase(await w.product(ada), await w.chain.wallet())).confirmed.receipt_id;
+
+  it.each(['subject\r\nBcc: eve@example.com', 'a\u001b[2Jb', 'a\u0000b', 'a\u009bb'])(
+    'is refused with a control character in tickets, setups, proofs and invoices: %j',
+    async (text) => {
+      const ada = await w.merchant();
+      const receipt = `/v1/receipt/${await sell(ada)}`;
+      const writes: [string, string, Record<string, unknown>][] = [
+        ['POST', '/v1/support/tickets', { subject: text, body: 'Hello' }],
+        ['POST', '/v1/access/agent-bootstrap', { agent_name: 'Agent', operator_contact: text }],
+        ['PATCH', `${receipt}/invoice-metadata`, { bill_to: { name: text } }],
+        ['PATCH', `${receipt}/invoice-metadata`, { seller: { tax_id: text } }],
+        ['PATCH', `${receipt}/invoice-metadata`, { lines: [{ description: text, quantity: '1', amount: '1' }] }],
+        ['POST', `${receipt}/send-proof`, { email: 'bob@example.com', message: text }],
+      ];
+      for (const [method, path, body] of writes) {
+        const headers = { 'Idempotency-Key': crypto.randomUUID() };
+        const { status, body: said } = await w.call(method, path, { key: ada.token, headers, body });
+        expect([method, path, status]).toEqual([method, path, 422]);
+        expect(JSON.stringify(said.detail)).toContain('without control characters');
+      }
+    },
+  );
+
+  it('may have several lines where it is an address, a note or a message, and no other control character', async () => {
+    const ada = await w.merchant();
+    const path = `/v1/receipt/${await sell(ada)}/invoice-metadata`;
+    const patch = (body: object) => w.call('PATCH', path, { key: ada.token, headers: { 'Idempotency-Key': crypto.randomUUID() }, body });
+    expect((await patch({ notes: 'one\ntwo', bill_to: { address: 'Street 1\n8000 Town' } })).status).toBe(200);
+    expect((await patch({ notes: 'one\u0007' })).status).toBe(422);
+    const ticket = { subject: 'Hello', body: 'one\u001b]52;c;x\u0007' };
+    const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    expect((await w.call('POST', '/v1/support/tickets', { key: ada.token, headers, body: ticket })).status).toBe(422);
+  });
+
+  it('counts code points after NFC', async () => {
+    const ada = await w.merchant();
+    const rename = (display_name: string) => w.call('PATCH', '/v1/account/me', { key: ada.token, body: { display_name } });
+    expect((await rename('😀'.repeat(120))).status).toBe(200);
+    expect((await rename('e\u0301'.repeat(120))).status).toBe(200);
+    expect((await w.call('GET', '/v1/account/me', { key: ada.token })).body.display_name).toBe('é'.repeat(120));
+    expect((await rename('😀'.repeat(121))).status).toBe(422);
+  });
+});
+
 describe('an https address of a merchant', () => {
   const w = new World();
 

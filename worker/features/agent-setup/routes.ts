@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { KeyId, SetupIntentId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { newestOf } from '#platform/db/directory.ts';
-import { ShownName } from '#platform/http/bodies/own-fields.ts';
+import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { created, idOf, idParam, jsonBody, ok, router } from '#platform/http/openapi.ts';
 import { countWrongSecrets, publicBucket, type Subject } from '#platform/http/rate-limit.ts';
@@ -25,8 +25,8 @@ const perSetup: Subject = (c) => c.req.param('setup_intent_id') ?? '';
 const CreateRequest = z
   .object({
     agent_name: ShownName(120),
-    operator_contact: z.string().trim().min(1).max(254).optional(),
-    intended_use: z.string().trim().min(1).max(2000).optional(),
+    operator_contact: ShownName(254).optional(),
+    intended_use: ShownText(2000).optional(),
     plan: z.enum(PLAN_NAMES).optional().openapi({ description: 'The plan you mean to buy.' }),
   })
   .openapi('CreateSetupIntentRequest', { example: { agent_name: 'Weather agent', intended_use: 'Sell forecasts by the request' } });

@@ -3,6 +3,7 @@ import type { MembershipId, PaymentId, TicketId, TicketMessageId } from '#core/i
 import { SUPPORT_MESSAGES_MAX, THREAD_MAX, TICKETS_PER_PAGE } from '#core/limits.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pageOf, positiveInteger, router } from '#platform/http/openapi.ts';
@@ -13,13 +14,13 @@ import { readThread, requireStaff, scopeOfTicket } from './thread.ts';
 import { addMessage, closeTicket, openTicket, resolveTicket } from './ticket.ts';
 
 const tags = ['Support'];
-const Body = z.string().trim().min(1).max(10_000);
+const Body = ShownText(10_000);
 const params = idParam('ticket_id', idOf<TicketId>());
 const query = z.object(ModeQuery);
 
 const CreateTicketRequest = z
   .object({
-    subject: z.string().trim().min(3).max(160),
+    subject: ShownName(160, 3),
     body: Body,
     category: z.enum(TICKET_CATEGORIES).default('other'),
     payment_id: idOf<PaymentId>().optional(),

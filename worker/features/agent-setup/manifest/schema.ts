@@ -14,7 +14,7 @@ const Url = z.string().min(1).max(2048).openapi({ description: 'A public https U
 
 const ManifestProduct = z.object({
   external_product_id: OwnName.optional(),
-  name: z.string().normalize('NFC').trim().min(1).max(160),
+  name: ShownName(160),
   description: z.string().max(2000).optional(),
   price: Amount,
   usage_units: z.number().int().min(1).max(1_000_000_000).optional(),

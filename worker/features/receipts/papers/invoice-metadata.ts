@@ -6,6 +6,7 @@ import type { InvoiceMetadata } from '#papers/facts.ts';
 import type { Scope } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
 import { getReceipt } from '../store.ts';
 import { findMetadata, storeMetadata } from './metadata.store.ts';
 
@@ -13,15 +14,14 @@ const BYTES_MAX = 16 * 1024;
 
 /** `null` takes a field away; one that is left out stays. */
 const clearable = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]).optional();
-const text = (max: number) => z.string().min(1).max(max);
 const decimal = z.string().regex(/^-?\d{1,15}(\.\d{1,9})?$/, 'Expected a decimal such as "12.50"');
 const date = z.iso.date();
 const LINES_MAX = 50;
 
-const Line = z.object({ description: text(500), quantity: decimal, amount: decimal }).openapi('InvoiceLine');
-const partyFields = { name: text(200), address: text(500), tax_id: text(64) };
+const Line = z.object({ description: ShownName(500), quantity: decimal, amount: decimal }).openapi('InvoiceLine');
+const partyFields = { name: ShownName(200), address: ShownText(500), tax_id: ShownName(64) };
 const buyerFields = { ...partyFields, email: z.email().max(254) };
-const taxFields = { label: text(64), rate_percent: decimal, amount: decimal };
+const taxFields = { label: ShownName(64), rate_percent: decimal, amount: decimal };
 
 type Fields = Record<string, z.ZodType>;
 const eachOptional = <F extends Fields>(fields: F) =>
@@ -38,11 +38,11 @@ const eachClearable = <F extends Fields>(fields: F) =>
   );
 
 const plain = {
-  invoice_number: text(64),
-  reference: text(120),
+  invoice_number: ShownName(64),
+  reference: ShownName(120),
   issued_on: date,
   due_on: date,
-  notes: text(2000),
+  notes: ShownText(2000),
   lines: z.array(Line).max(LINES_MAX),
 };
 

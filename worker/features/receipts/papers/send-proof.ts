@@ -8,23 +8,15 @@ import { addressKeysOf, type MailCount, planLetter, requireMail, vetoMailsAbove 
 import { getMailCount } from '#features/mail/store.ts';
 import type { Scope } from '#platform/context.ts';
 import { commitKept, type Keep } from '#platform/db/once.ts';
+import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { toReceiptResource } from '../receipt.ts';
 import { documentOf, getReceipt } from '../store.ts';
-
-/** One line of text: what would end a header is refused, and not put right. */
-const line = (max: number) =>
-  z
-    .string()
-    .regex(/^[^\r\n]*$/, 'No line breaks')
-    .trim()
-    .min(1)
-    .max(max);
 
 export const SendProofRequest = z
   .object({
     email: z.email().max(254),
-    name: line(120).optional(),
-    message: line(500).optional(),
+    name: ShownName(120).optional(),
+    message: ShownName(500).optional(),
     locale: z.enum(LOCALE_NAMES).optional(),
   })
   .openapi('SendProofRequest', { example: { email: 'buyer@example.com', message: 'Here is the proof you asked for.' } });

@@ -12,14 +12,36 @@ export const OwnName = z
   .refine(isOwnName, `Expected 1 to ${OWN_NAME_MAX} characters, no control characters, and no space at either end`)
   .openapi({ minLength: 1, maxLength: OWN_NAME_MAX });
 
-/** A name that people are shown, on pages and terminals: one line, no control characters (C0, C1). */
-export const ShownName = (max: number) =>
+/** Counts code points after NFC, with the problems of `min` and `max`. */
+const hasLength =
+  (min: number, max: number) =>
+  ({ value, issues }: { value: string; issues: z.core.$ZodRawIssue[] }) => {
+    const length = lengthOf(value);
+    const problem = { origin: 'string', inclusive: true, input: value } as const;
+    if (length < min) issues.push({ code: 'too_small', minimum: min, ...problem });
+    if (length > max) issues.push({ code: 'too_big', maximum: max, ...problem });
+  };
+
+/** One line that people are shown, on pages, PDFs and terminals, or in the header of an e-mail: no control characters (C0, C1). */
+export const ShownName = (max: number, min = 1) =>
   z
     .string()
+    // Before spaces are cut off: a line break is refused, never put right.
+    .refine((text) => !/\p{Cc}/u.test(text), 'Expected a text without control characters')
+    .normalize('NFC')
     .trim()
-    .min(1)
-    .max(max)
-    .refine((text) => !/\p{Cc}/u.test(text), 'Expected a name without control characters');
+    .check(hasLength(min, max))
+    .openapi({ minLength: min, maxLength: max });
+
+/** Same as `ShownName`, but of several lines: line breaks and tabs are the only control characters. */
+export const ShownText = (max: number) =>
+  z
+    .string()
+    .normalize('NFC')
+    .trim()
+    .check(hasLength(1, max))
+    .refine((text) => !/(?![\n\r\t])\p{Cc}/u.test(text), 'Expected a text without control characters other than line breaks and tabs')
+    .openapi({ minLength: 1, maxLength: max });
 
 /** A public https address. One with user information would show buyers another host than the one it opens. */
 export const HttpsUrl = z
