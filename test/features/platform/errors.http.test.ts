@@ -108,6 +108,8 @@ describe('paths and methods', () => {
     ['/v1/payment/0190/accept-unmatched', '/v1/payments/{payment_id}/accept-unmatched'],
     ['/v1/webhooks/endpoint', '/v1/webhooks/endpoints'],
     ['/doc', '/docs'],
+    ['/v1/setup/readiness', '/v1/access/setup/readiness'],
+    ['/v1/access/readiness', '/v1/access/setup/readiness'],
   ])('names beside %s the path that is nearest to it', async (path, nearest) => {
     const { status, body } = await w.call('GET', path);
     expect([status, body.code, body.meta]).toEqual([404, 'not_found', { reason: 'unknown_path', nearest }]);

@@ -46,10 +46,12 @@ describe('readiness', () => {
     expect(answer.rails).toEqual(['solana_usdc', 'x402_solana_usdc'].map((rail_id) => ({ rail_id, ready: true })));
     const page = await worker.fetch(new Request(answer.checks[0].docs_url), w.env, createExecutionContext());
     const text = await page.text();
-    expect(page.status).toBe(200);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
     for (const { code, docs_url, fix, message } of answer.checks) {
-      expect(docs_url.split('#')).toEqual([expect.stringMatching(/^https:.*\/v1\/docs\/getReadiness\.md$/), code]);
-      expect(text).toContain(CHECKS[code as keyof typeof CHECKS]);
+      expect(docs_url.split('#')).toEqual([expect.stringMatching(/^https:\/\/[^/]+\/docs$/), code]);
+      const meaning = CHECKS[code as keyof typeof CHECKS].replace(/'/g, '&#39;');
+      expect(text).toContain(`<dt id="${code}">`);
+      expect(text).toContain(meaning);
       expect(message).not.toBe('');
       if (code !== 'webhook_endpoint_enabled') expect([code, fix]).toEqual([code, null]);
     }

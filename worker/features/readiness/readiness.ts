@@ -101,14 +101,13 @@ export async function checkReadiness(
   const ordered = (Object.keys(CHECKS) as CheckCode[]).map((code) => checks.find((check) => check.code === code)!);
   const stopped = stoppedChecks(ways.find(({ railId }) => railId === usual) ?? null);
   const blocking = ordered.filter(({ code, status }) => status === 'fail' && stopped.has(code)).map(({ code }) => code);
-  const docsUrl = `${ctx.baseUrl}/v1/docs/getReadiness.md`;
   const isOnSale = !blocking.some((code) => code === 'app_found' || code === 'product_found' || code === 'product_active');
   return {
     ready: blocking.length === 0,
     mode: livemode ? 'live' : 'sandbox',
     ...given('access_app_id', appId),
     ...given('product_id', product?.id ?? null),
-    checks: ordered.map((check) => ({ ...check, docs_url: `${docsUrl}#${check.code}` })),
+    checks: ordered.map((check) => ({ ...check, docs_url: `${ctx.baseUrl}/docs#${check.code}` })),
     rails: ways.map(({ railId, obstacles, silent }) => ({
       rail_id: railId,
       ready: isOnSale && obstacles.length === 0 && silent === null,

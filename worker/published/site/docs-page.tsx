@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { CHECKS } from '#features/readiness/checks.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { openPage, sendPage } from '../../pages/document.tsx';
 import { firstSale, mayEnter } from './guide.ts';
@@ -41,6 +42,7 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
         answer again. Repeat what says <code>retryable: true</code>.
       </p>
       <Agents />
+      <Readiness />
       <AfterEmail />
       <NotYou />
     </main>,
@@ -56,6 +58,27 @@ export const SiteNav = () => (
     <a href="/docs/errors">Error codes</a>
     <a href="/dashboard">Dashboard</a>
   </nav>
+);
+
+/** Where the `docs_url` of every readiness check leads. */
+const Readiness = () => (
+  <>
+    <h2 id="readiness">Readiness</h2>
+    <p>
+      <code>GET /v1/access/setup/readiness</code> says what is missing before a sale. Each check that does not pass has a <code>fix</code>:
+      the call that mends it. A check that blocks keeps <code>ready</code> false.
+    </p>
+    <dl>
+      {Object.entries(CHECKS).map(([code, meaning]) => (
+        <>
+          <dt id={code}>
+            <code>{code}</code>
+          </dt>
+          <dd>{meaning}</dd>
+        </>
+      ))}
+    </dl>
+  </>
 );
 
 /** Sections that e-mails to merchants lead to, by their anchors. */

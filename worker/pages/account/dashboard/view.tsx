@@ -148,11 +148,11 @@ function Products({ facts, say, state }: DashboardProps<OpenDashboard>) {
 
 /** What a merchant does next: where the reference has it, and which part of the README tells of it. */
 export const NEXT_STEPS = [
-  { key: 'goProduct', href: '/v1/redoc#tag/Products/operation/createProduct', readme: 'Use it' },
-  { key: 'goCheckout', href: '/v1/redoc#tag/Checkout', readme: 'Send buyers to the checkout page' },
-  { key: 'goPerRequest', href: '/v1/redoc#tag/x402', readme: 'Be paid per request' },
-  { key: 'goWebhooks', href: '/v1/redoc#tag/Webhooks', readme: 'Be told: webhooks' },
-  { key: 'goSandbox', href: '/v1/redoc#tag/Sandbox', readme: 'Try it in the sandbox' },
+  { key: 'goProduct', href: '/v1/docs#tag/products/POST/v1/products', readme: 'Use it' },
+  { key: 'goCheckout', href: '/v1/docs#tag/checkout', readme: 'Send buyers to the checkout page' },
+  { key: 'goPerRequest', href: '/v1/docs#tag/x402', readme: 'Be paid per request' },
+  { key: 'goWebhooks', href: '/v1/docs#tag/webhooks', readme: 'Be told: webhooks' },
+  { key: 'goSandbox', href: '/v1/docs#tag/sandbox', readme: 'Try it in the sandbox' },
   { key: 'goReference', href: '/v1/docs', readme: null },
   { key: 'goMachines', href: '/llms.txt', readme: 'Found by machines' },
 ] as const;

@@ -12,7 +12,7 @@ export function unknownPath(path: string, known: readonly string[]): ApiError {
   return new ApiError('not_found', { detail, meta: { reason: 'unknown_path', ...(nearest === null ? {} : { nearest }) } });
 }
 
-/** As the reference writes it: of one with a slash too many, in capitals, without the version, or with a letter wrong. */
+/** As the reference writes it: of one with a slash too many, in capitals, without the version, or with a letter wrong; else the only one that has its words and more. */
 function nearestPath(path: string, known: readonly string[]): string | null {
   const plain = path
     .toLowerCase()
@@ -21,10 +21,20 @@ function nearestPath(path: string, known: readonly string[]): string | null {
   for (const meant of [plain, `/v1${plain}`]) {
     const near = new Map(known.filter((route) => isNear(route, meant)).map((route) => [filled(route, meant), route]));
     const nearest = near.has(meant) ? meant : nearestOf(meant, [...near.keys()]);
-    if (nearest !== null) return near.get(nearest)!.replace(/:(\w+)(?:\{[^}]+\})?/g, '{$1}');
+    if (nearest !== null) return written(near.get(nearest)!);
   }
-  return null;
+  const [only, ...others] = new Set(known.filter((route) => hasWords(route.split('/'), plain.split('/'))));
+  return only === undefined || others.length > 0 ? null : written(only);
 }
+
+/** True if the words of a path are among those of the route, in the same order, with the same last one. */
+function hasWords(route: string[], words: string[]): boolean {
+  let at = 0;
+  for (const word of route) if (word === words[at]) at++;
+  return at === words.length && route.at(-1) === words.at(-1);
+}
+
+const written = (route: string): string => route.replace(/:(\w+)(?:\{[^}]+\})?/g, '{$1}');
 
 const isPlace = (word: string): boolean => word.startsWith(':');
 
