@@ -9,7 +9,7 @@ import { type ReconciledPage, reconcileAll } from './reconcile.ts';
 /** `npm run admin -- …`: what only the operator of the service may see and do. */
 const USAGE = `npm run admin -- suspend|resume|staff|unstaff <e-mail or user id>
        npm run admin -- off|on rail:<rail_id>|product:<product_id>|mail
-       npm run admin -- unbounce <e-mail>                      letters go to an address again that was called dead
+       npm run admin -- unbounce <e-mail>                      e-mails go to an address again that was called dead
        npm run admin -- accounts [<e-mail or user id>]         the newest fifty, or one
        npm run admin -- payment <payment_id or transaction>    of any merchant
        npm run admin -- recheck <payment_id> <transaction>     looks at the chain again, as the buyer's page would
@@ -85,7 +85,7 @@ const ACTIONS: Record<string, Action> = {
           method: 'POST',
           path: '/v1/operator/bounces',
           body: { address },
-          said: ({ lifted }: { lifted: boolean }) => (lifted ? `letters go to ${address} again` : `nothing was known of ${address}`),
+          said: ({ lifted }: { lifted: boolean }) => (lifted ? `e-mails go to ${address} again` : `nothing was known of ${address}`),
         },
   accounts: ([account]) => ({
     method: 'POST',
@@ -106,7 +106,8 @@ const ACTIONS: Record<string, Action> = {
 /** The moment that a database or objects were set back to; null where another action is meant. */
 function readMoment([action, moment]: string[]): string | null {
   if (action !== 'reconcile') return null;
-  if (moment === undefined || Number.isNaN(Date.parse(moment))) throw new Error(`A moment, please.\nUsage: ${USAGE}`);
+  if (moment === undefined || Number.isNaN(Date.parse(moment)))
+    throw new Error(`"reconcile" needs the moment of the restore, as 2026-11-22T10:00:00Z.\nUsage: ${USAGE}`);
   return new Date(moment).toISOString();
 }
 
@@ -116,13 +117,20 @@ interface Order {
   stateDir: string;
 }
 
+/** Text for words that name no call, with the actions there are. */
+function refusalOf(action: string): string {
+  if (Object.hasOwn(ACTIONS, action)) return `"${action}" needs other words than these.`;
+  const names = [...Object.keys(ACTIONS), 'reconcile', 'billing:setup'].join(', ');
+  return `${action === '' ? 'Name an action' : `There is no action "${action}"`}. The actions are ${names}.`;
+}
+
 function readOrder(args: string[]): Order {
   const options = { url: { type: 'string' }, state: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const [action = '', ...words] = positionals;
   const since = readMoment(positionals);
   const call = since !== null ? { since } : Object.hasOwn(ACTIONS, action) ? ACTIONS[action]!(words) : null;
-  if (!call) throw new Error(`An action and what it is for, please.\nUsage: ${USAGE}`);
+  if (!call) throw new Error(`${refusalOf(action)}\nUsage: ${USAGE}`);
   const stateDir = resolve(values.state ?? (process.env.STATE_DIR || '.local'));
   return { call, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
 }

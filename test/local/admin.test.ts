@@ -29,6 +29,17 @@ describe('npm run admin', () => {
       execFile(process.execPath, [ADMIN, ...words, '--url', url], { env }, (_error, out, failed) => done({ out, failed }));
     });
 
+  it.each<[string[], string]>([
+    [[], 'Name an action. The actions are suspend, resume, staff'],
+    [['suspned', 'ada@example.com'], 'There is no action "suspned". The actions are suspend, resume, staff'],
+    [['suspend'], '"suspend" needs other words than these.'],
+    [['reconcile'], '"reconcile" needs the moment of the restore, as 2026-11-22T10:00:00Z.'],
+  ])('says of %j which actions there are and what they need', async (words, said) => {
+    const { failed } = await admin('http://127.0.0.1:1', ...words);
+    expect(failed).toContain(said);
+    expect(failed).toContain('Usage: npm run admin -- suspend|resume|staff|unstaff <e-mail or user id>');
+  });
+
   it.each([['accounts'], ['payment', 'p1']])('prints no control character that a stranger put into a name, by %s', async (...words) => {
     const hostile = '\u001b]52;c;cm0gLXJm\u0007Ada\u009b2J\nid  eve  active\u202e';
     const { url } = await serve((response) => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -60,9 +60,32 @@ describe('npm run check-config', () => {
     expect(stdout).toMatch(/^ {2}plans paid by card: set PROCESSOR_API_KEY, PROCESSOR_WEBHOOK_SECRETS$/m);
   });
 
+  it('says of a node that it has no connection to, in words and not as the name of an exception', () => {
+    const vars = join(home, 'no-node.env');
+    writeFileSync(vars, "NETWORK='devnet'\nRPC_URL='http://127.0.0.1:1/'\n");
+    const { stdout } = run('check-config.ts', ['--vars', vars]);
+    expect(stdout).toContain('RPC_URL node 1 cannot be reached or refuses: no connection');
+    expect(stdout).not.toContain('Error');
+  });
+
   it('says which file cannot be read, without a stack trace', () => {
     const { status, stderr } = run('check-config.ts', ['--vars', join(home, 'none.env'), '--offline']);
     expect([status, stderr.trim()]).toEqual([2, `${join(home, 'none.env')} cannot be read. --vars takes a file of NAME='value' lines.`]);
+  });
+});
+
+describe('npm run sbom', () => {
+  it('lists every package that the Worker depends on as CycloneDX, none that only tests use, and changes no lockfile', () => {
+    const root = join(import.meta.dirname, '../..');
+    const lockfile = readFileSync(join(root, 'package-lock.json'), 'utf8');
+    expect(spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: root }).status).toBe(0);
+    const { bomFormat, metadata, components } = JSON.parse(readFileSync(join(root, 'dist/sbom/sbom.json'), 'utf8'));
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const names = components.map(({ group, name }: { group?: string; name: string }) => (group ? `${group}/${name}` : name));
+    expect([bomFormat, metadata.component.name]).toEqual(['CycloneDX', 'svc']);
+    expect(names).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+    expect(names.filter((name: string) => ['vitest', 'wrangler', '@biomejs/biome'].includes(name))).toEqual([]);
+    expect(readFileSync(join(root, 'package-lock.json'), 'utf8')).toBe(lockfile);
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * Variables of the parties outside that a deployment may work with: those who send letters, those who sign people in, and the payment
+ * Variables of the parties outside that a deployment may work with: those who send e-mails, those who sign people in, and the payment
  * processor.
  * @module
  */
@@ -108,12 +108,12 @@ export const OUTSIDE_VARIABLES = {
   ),
 } satisfies Record<string, Variable>;
 
-/** What sends letters. */
+/** What sends e-mails. */
 export const MAIL_VARIABLES = {
   MAIL_PROVIDER: variableOf(
     z.enum(MAIL_PROVIDERS).optional(),
     MAIL_PROVIDERS.map((name) => `\`${name}\``).join(', '),
-    'who sends letters: the platform’s Email Service (bind `EMAIL`), Resend, or nobody on a local machine, where they are read at `/dev/mail`. Without it what needs mail answers 503',
+    'who sends e-mails: the platform’s Email Service (bind `EMAIL`), Resend, or nobody on a local machine, where they are read at `/dev/mail`. Without it what needs mail answers 503',
     { needed: { with: 'MAIL_FROM' } },
   ),
   MAIL_FROM: variableOf(
@@ -123,7 +123,7 @@ export const MAIL_VARIABLES = {
       .regex(/^(?:[^\p{Cc}<>"]{1,100} <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u)
       .optional(),
     'address, or `Name <address>`',
-    'who letters are from: an address that the provider lets you send from',
+    'who e-mails are from: an address that the provider lets you send from',
     { needed: { with: 'MAIL_PROVIDER' } },
   ),
   RESEND_API_KEY: variableOf(z.string().min(8).optional(), 'key', 'of Resend', { isSecret: true }),
@@ -142,7 +142,7 @@ export const MAIL_VARIABLES = {
   MAIL_PER_SECOND: variableOf(
     z.coerce.number().int().min(1).max(1000).optional(),
     '1–1000',
-    'letters a second at which those leave that had to wait; by default what Resend allows without an agreement (5), and 10 by the Email Service',
+    'e-mails a second at which those leave that had to wait; by default what Resend allows without an agreement (5), and 10 by the Email Service',
   ),
   MERCHANT_EMAILS_PER_DAY: variableOf(
     z.coerce.number().int().min(0).max(10_000_000).default(10_000),
@@ -156,7 +156,7 @@ export const MAIL_VARIABLES = {
       .regex(/^\d{1,6}(,\d{1,6})*$/)
       .default('60,300,1800,7200,43200'),
     'seconds, comma-separated',
-    'how long after a failed attempt a letter is tried again; after the last it is given up',
+    'how long after a failed attempt an e-mail is tried again; after the last it is given up',
     { fallback: '60,300,1800,7200,43200' },
   ),
 } satisfies Record<string, Variable>;

@@ -117,7 +117,8 @@ export class Node {
       await response.body?.cancel();
       return unavailable(`HTTP ${response.status}`);
     } catch (error) {
-      return unavailable(error instanceof Error ? error.name : 'unknown');
+      // fetch throws a TypeError for every connection that fails.
+      return unavailable(error instanceof TypeError ? 'no connection' : error instanceof Error ? error.name : 'unknown');
     }
   }
 }

@@ -12,7 +12,7 @@ export const OPERATOR_VARIABLES = {
   OPERATOR_NAME: variableOf(
     z.string().min(1).max(120).optional(),
     'text',
-    'who runs this deployment, on receipts, under letters and at the foot of every page',
+    'who runs this deployment, on receipts, under e-mails and at the foot of every page',
     { needed: { with: 'OPERATOR_URL' } },
   ),
   OPERATOR_URL: variableOf(page.optional(), 'URL', 'where that operator is found', { needed: { with: 'OPERATOR_NAME' } }),
@@ -51,5 +51,5 @@ export const OPERATOR_VARIABLES = {
     'where trouble is posted as JSON with a `text`, as chat tools take it: fee payer low, a key of subscriptions missing, nodes away or behind, dead letters, stuck sweeps, a full database',
     { isSecret: true },
   ),
-  ALARM_EMAIL: variableOf(z.email().max(254).optional(), 'address', 'who is written to of the same, where letters are sent'),
+  ALARM_EMAIL: variableOf(z.email().max(254).optional(), 'address', 'who is written to of the same, where e-mails are sent'),
 } satisfies Record<string, Variable>;
