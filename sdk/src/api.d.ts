@@ -131,8 +131,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Send a verification letter
-     * @description Registration sends one by itself. Its link works once, for 24 hours. After three letters within an hour none is sent.
+     * Send a verification e-mail
+     * @description Registration sends one by itself. Its link works once, for 24 hours. After three e-mails within an hour none is sent.
      */
     post: operations['sendVerification'];
     delete?: never;
@@ -152,7 +152,7 @@ export interface paths {
     put?: never;
     /**
      * Verify an e-mail
-     * @description Prove an address by the token of its letter.
+     * @description Prove an address by the token of its e-mail.
      */
     post: operations['verifyEmail'];
     delete?: never;
@@ -192,7 +192,7 @@ export interface paths {
     put?: never;
     /**
      * Take an address off an account
-     * @description For the reader of an address that another person made an account with: by the token of the verification letter. The account keeps all else. 409 `state_conflict` for an address that is verified.
+     * @description For the reader of an address that another person made an account with: by the token of the verification e-mail. The account keeps all else. 409 `state_conflict` for an address that is verified.
      */
     post: operations['disownEmail'];
     delete?: never;
@@ -232,7 +232,7 @@ export interface paths {
     put?: never;
     /**
      * Set a new password
-     * @description Set a new password by the token of its letter; every session ends. Where the address was never verified, keys, endpoints, linked providers, the wallet that signs in and payout wallets end too, and sales that have begun are over; 409 `state_conflict` where buyers have paid the account and it has another way in.
+     * @description Set a new password by the token of its e-mail; every session ends. Where the address was never verified, keys, endpoints, linked providers, the wallet that signs in and payout wallets end too, and sales that have begun are over; 409 `state_conflict` where buyers have paid the account and it has another way in.
      */
     post: operations['resetPassword'];
     delete?: never;
@@ -4077,7 +4077,7 @@ export interface components {
       detail: string;
     };
     VerifyEmailRequest: {
-      /** @description From the letter: what follows `#token=` in its link. */
+      /** @description From the e-mail: what follows `#token=` in its link. */
       token: string;
     };
     VerificationPreview: {
@@ -4092,11 +4092,11 @@ export interface components {
       email: string;
     };
     PreviewVerificationRequest: {
-      /** @description From the letter: what follows `#token=` in its link. */
+      /** @description From the e-mail: what follows `#token=` in its link. */
       token: string;
     };
     DisownEmailRequest: {
-      /** @description From the letter: what follows `#token=` in its link. */
+      /** @description From the e-mail: what follows `#token=` in its link. */
       token: string;
     };
     ForgotPasswordRequest: {
@@ -4107,7 +4107,7 @@ export interface components {
       email: string;
     };
     ResetPasswordRequest: {
-      /** @description From the letter: what follows `#token=` in its link. */
+      /** @description From the e-mail: what follows `#token=` in its link. */
       token: string;
       /** @description The new one: 8 to 128 characters. */
       new_password: string;
@@ -4188,7 +4188,7 @@ export interface components {
       /** @description An IANA time zone, such as `Europe/Berlin`: days of figures are its days. */
       timezone: string;
       /**
-       * @description What language letters to you are in.
+       * @description What language e-mails to you are in.
        * @enum {string}
        */
       locale: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
@@ -4201,7 +4201,7 @@ export interface components {
       key_id: string | null;
       /** @description What the sandbox of the account holds. */
       sandbox: boolean;
-      /** @description Which letters are sent. */
+      /** @description Which e-mails are sent. */
       notification_prefs: components['schemas']['NotificationPrefs'];
       /** @description How your checkout pages look. */
       merchant_settings: components['schemas']['MerchantSettings'];
@@ -4214,7 +4214,7 @@ export interface components {
       /** @description What ended when the account was taken over by the reader of its address. */
       claimed?: components['schemas']['ClaimedAccount'];
     };
-    /** @description Which letters you get; all of them at first. */
+    /** @description Which e-mails you get; all of them at first. */
     NotificationPrefs: {
       /** @description When an endpoint fails or is disabled. */
       webhooks: boolean;
@@ -4271,11 +4271,11 @@ export interface components {
       /** @description An IANA time zone, such as `Europe/Berlin`: days of figures are its days. */
       timezone?: string;
       /**
-       * @description The language of letters, such as `en`.
+       * @description The language of e-mails, such as `en`.
        * @enum {string}
        */
       locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
-      /** @description Which letters are sent. */
+      /** @description Which e-mails are sent. */
       notification_prefs?: {
         /** @description When an endpoint fails or is disabled. */
         webhooks?: boolean;
@@ -5537,7 +5537,7 @@ export interface components {
       /** @description What it says. */
       message?: string;
       /**
-       * @description The language of letters, such as `en`.
+       * @description The language of e-mails, such as `en`.
        * @enum {string}
        */
       locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
@@ -7462,7 +7462,7 @@ export interface components {
          */
         processor: 'ok' | 'failing' | 'not_configured';
         /**
-         * @description failing: a letter has been due for half an hour; what the operator switched off is not.
+         * @description failing: an e-mail has been due for half an hour; what the operator switched off is not.
          * @enum {string}
          */
         mail: 'ok' | 'failing' | 'not_configured';

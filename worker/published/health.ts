@@ -27,7 +27,7 @@ const HealthResponse = z
       rpc: Check,
       price_source: Check,
       processor: Check,
-      mail: Check.openapi({ description: 'failing: a letter has been due for half an hour; what the operator switched off is not.' }),
+      mail: Check.openapi({ description: 'failing: an e-mail has been due for half an hour; what the operator switched off is not.' }),
       configuration: Check.openapi({ description: 'failing: every other route answers 503 `misconfigured`.' }),
       keys: Check.openapi({ description: 'failing: an open payment, channel or subscription names a key that this deployment lacks.' }),
       fee_payer: Check.openapi({ description: 'failing: more left it within the last hour than the operator expects.' }),

@@ -48,7 +48,7 @@ const MerchantSettings = z
 const switches = Object.fromEntries(NOTIFICATION_PREFS.map((name) => [name, z.boolean()])) as Record<NotificationPref, z.ZodBoolean>;
 const NotificationPrefsBody = z
   .object(switches)
-  .openapi('NotificationPrefs', { description: 'Which letters you get; all of them at first.' });
+  .openapi('NotificationPrefs', { description: 'Which e-mails you get; all of them at first.' });
 
 const ClaimedBody = z
   .object({ at: Timestamp, keys: z.int(), endpoints: z.int(), providers: z.int(), wallets: z.int() })
@@ -70,7 +70,7 @@ const AccountBody = z
       description: 'E-mails to the address came back, or one was reported as spam: none goes there until it is proven once more.',
     }),
     timezone: z.string(),
-    locale: z.enum(LOCALE_NAMES).openapi({ description: 'What language letters to you are in.' }),
+    locale: z.enum(LOCALE_NAMES).openapi({ description: 'What language e-mails to you are in.' }),
     created_at: Timestamp,
     key_id: orNull(z.uuid()),
     sandbox: z.boolean(),

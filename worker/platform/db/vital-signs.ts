@@ -167,7 +167,7 @@ export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL =
   OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND livemode = 1 AND ${eventDueAt} < ${now})
   OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${wallNow}))`;
 
-/** True where a letter has been due since before this instant of wall time: none goes out. */
+/** True where an e-mail has been due since before this instant of wall time: none goes out. */
 export const isMailStalled = (wallNow: number): SQL => sql`coalesce(${mailDueAt} < ${wallNow}, 0)`;
 
 /** The largest a database of the platform may grow; then no write succeeds any more. */

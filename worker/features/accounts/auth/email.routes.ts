@@ -18,7 +18,7 @@ import { disownEmail, emailOfSpent, previewEmail, resetPassword, verifyEmail } f
 import { Email } from './routes.ts';
 
 const accepted = { 202: { description: 'Taken', content: { 'application/json': { schema: DetailResponse } } } };
-const Token = z.string().max(200).openapi({ description: 'From the letter: what follows `#token=` in its link.' });
+const Token = z.string().max(200).openapi({ description: 'From the e-mail: what follows `#token=` in its link.' });
 
 /** Counted where the caller is known too: the headers go on telling the account's own limit. */
 async function limitLetters(c: RouteContext<ActorEnv>): Promise<void> {
@@ -30,8 +30,8 @@ const ask = createRoute({
   path: '/account/email/verification',
   operationId: 'sendVerification',
   tags: ['Account'],
-  summary: 'Send a verification letter',
-  description: 'Registration sends one by itself. Its link works once, for 24 hours. After three letters within an hour none is sent.',
+  summary: 'Send a verification e-mail',
+  description: 'Registration sends one by itself. Its link works once, for 24 hours. After three e-mails within an hour none is sent.',
   ...keyedPersonRoute(limitLetters),
   request: { headers: OptionalIdempotencyHeader },
   responses: { ...accepted, ...merchantWriteErrors('state_conflict', 'mail_not_configured') },
@@ -42,7 +42,7 @@ const verify = createRoute({
   operationId: 'verifyEmail',
   tags: ['Account'],
   summary: 'Verify an e-mail',
-  description: 'Prove an address by the token of its letter.',
+  description: 'Prove an address by the token of its e-mail.',
   middleware: [publicBucket('email-proof'), checkIdempotencyKey] as const,
   request: { headers: OptionalIdempotencyHeader, ...jsonBody(z.object({ token: Token }).openapi('VerifyEmailRequest')) },
   responses: {
@@ -71,7 +71,7 @@ const disown = createRoute({
   tags: ['Account'],
   summary: 'Take an address off an account',
   description:
-    'For the reader of an address that another person made an account with: by the token of the verification letter. The account keeps all ' +
+    'For the reader of an address that another person made an account with: by the token of the verification e-mail. The account keeps all ' +
     'else. 409 `state_conflict` for an address that is verified.',
   middleware: [publicBucket('email-proof'), checkIdempotencyKey] as const,
   request: { headers: OptionalIdempotencyHeader, ...jsonBody(z.object({ token: Token }).openapi('DisownEmailRequest')) },
@@ -98,7 +98,7 @@ const reset = createRoute({
   tags: ['Authentication'],
   summary: 'Set a new password',
   description:
-    'Set a new password by the token of its letter; every session ends. Where the address was never verified, keys, endpoints, linked ' +
+    'Set a new password by the token of its e-mail; every session ends. Where the address was never verified, keys, endpoints, linked ' +
     'providers, the wallet that signs in and payout wallets end too, and sales that have begun are over; 409 `state_conflict` where buyers have ' +
     'paid the account and it has another way in.',
   middleware: [publicBucket('email-proof'), checkIdempotencyKey] as const,

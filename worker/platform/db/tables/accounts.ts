@@ -61,7 +61,7 @@ export const accounts = sqliteTable(
     /** Addresses that still hear of a new payout wallet. Changed with the address, erased with the account. */
     formerEmails: json<FormerEmail[]>('former_emails').notNull().default([]),
     timezone: text('timezone').notNull(),
-    /** What language letters to it are in. */
+    /** What language e-mails to it are in. */
     locale: text('locale').$type<Locale>().notNull().default('en'),
     notificationPrefs: json<Record<string, boolean>>('notification_prefs').notNull(),
     merchantSettings: json<MerchantSettings>('merchant_settings').notNull(),
