@@ -36,8 +36,12 @@ interface Setup {
 interface Readiness {
   ready: boolean;
   product_id: string;
+  rails: { rail_id: string; ready: boolean }[];
   checks: { code: string; status: string; message: string; fix: (Omit<Action, 'action'> & { transaction?: string }) | null }[];
 }
+
+/** `ready` speaks of the default rail, which is plain checkout. This agent sells by the request. */
+const isReadyForX402 = ({ rails }: Readiness) => rails.some(({ rail_id, ready }) => rail_id === 'x402_solana_usdc' && ready);
 
 /** An agent becomes a merchant by itself: every step follows from the answer to the one before. */
 export async function letAgentSetUp(story: Story, teardown: Teardown): Promise<void> {
@@ -116,7 +120,7 @@ async function buyPlan({ api, chain, narrator }: Story, setup: Setup): Promise<v
   narrator.proven(`Its @x402/fetch paid ${most} once it was allowed to: ${activation.plan} until ${activation.paid_through}.`);
 }
 
-/** To the letter: whatever the service says comes next, until it says that a sale would work. */
+/** Does whatever the service says comes next, until it says that a sale over x402 would work. */
 async function openForBusiness(story: Story, setup: Setup, wallet: KeyPairSigner): Promise<Seller> {
   const { api, chain, narrator } = story;
   narrator.step('It has its live key, and does what it is told next');
@@ -135,7 +139,7 @@ async function openForBusiness(story: Story, setup: Setup, wallet: KeyPairSigner
 
   narrator.step('Readiness says what is still missing, with the call that mends it');
   let readiness = answers.get('check_readiness') as Readiness;
-  for (let mended = 0; !readiness.ready; mended++) {
+  for (let mended = 0; !isReadyForX402(readiness); mended++) {
     const broken = readiness.checks.find(({ status }) => status === 'fail');
     check(mended < MENDS_MAX && broken?.fix != null, `It does not get ready: ${JSON.stringify(readiness)}`);
     const { transaction } = broken.fix;
@@ -145,7 +149,7 @@ async function openForBusiness(story: Story, setup: Setup, wallet: KeyPairSigner
     narrator.fact('missing', `${broken.code}: ${how}`);
     readiness = await api.must('GET', `/v1/access/setup/readiness?product_id=${product.product_id}`, { credential: key });
   }
-  narrator.proven('ready: true, and nobody has signed in for any of it.');
+  narrator.proven('x402_solana_usdc is ready: true, and nobody has signed in for any of it.');
   return { key, wallet, product };
 }
 

@@ -33,8 +33,11 @@ export async function sellToAgent(story: Story, seller: Seller, teardown: Teardo
   const url = await listen(tideShop(api.baseUrl, seller), teardown);
   const buy = async (path: string, how: string): Promise<void> => {
     const response = await wrapFetchWithPayment(fetch, client)(`${url}${path}`);
-    const { high_water } = (await response.json()) as { high_water?: string };
-    check(response.status === 200 && high_water !== undefined, `The buyer was answered ${response.status}`);
+    const { high_water } = (await response.json().catch(() => ({}))) as { high_water?: string };
+    check(
+      response.status === 200 && high_water !== undefined,
+      `The buyer was answered ${response.status} (${refusalOf(response)}) at ${path}`,
+    );
     narrator.proven(`${how}: 402, paid, served. High water at ${high_water}.`);
   };
   await buy('/plain', 'Through an unmodified @x402/hono, with the service as facilitator');
@@ -42,6 +45,14 @@ export async function sellToAgent(story: Story, seller: Seller, teardown: Teardo
   const earned = (await chain.balanceOf(wallet.address, USDC)) - before;
   check(earned === 2n * BigInt(product.price.base_units), `The seller earned ${inUsdc(earned)}`);
   narrator.proven(`${inUsdc(earned)} are in the seller's own wallet. From the first call to the last, agents only.`);
+}
+
+/** The x402 reason of a refusal: a challenge names it, or the answer to a payment that was not settled. */
+function refusalOf({ headers }: Response): string {
+  const carried = headers.get('PAYMENT-RESPONSE') ?? headers.get('PAYMENT-REQUIRED');
+  if (carried === null) return 'without a reason';
+  const { errorReason, error } = JSON.parse(Buffer.from(carried, 'base64').toString()) as { errorReason?: string; error?: string };
+  return errorReason ?? error ?? 'without a reason';
 }
 
 /** What the seller writes itself: one route behind the public middleware, one by consume and settle. */
