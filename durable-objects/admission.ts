@@ -33,7 +33,8 @@ interface Staged {
 }
 
 /**
- * One per account, and one per address of callers without a credential: may this call pass, and how many more? Answers from memory; what must outlive
+ * One per account, and one per address of callers without a credential: may this call pass, and how many more? Where a deployment has
+ * several databases, one per message of a payment too: which of them has it? Answers from memory; what must outlive
  * the object is in its own database, whose tables appear with the first write, so that strangers leave nothing behind.
  */
 export class Admission extends DurableObject<Env> implements AdmissionRpc {
@@ -165,6 +166,13 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
       await this.ctx.storage.setAlarm(Date.now() + Math.max(...ends));
     }
     return answer;
+  }
+
+  /** Kept and forgotten as a window of an address is. */
+  async claimMessage(owner: string, { windowMs, now }: { windowMs: number; now: number }): Promise<string> {
+    const [claimed] = this.#hits.keys();
+    if (claimed === undefined) await this.hit([{ name: owner, max: 1, windowMs }], now);
+    return claimed ?? owner;
   }
 
   /** Stored with every payment: it is money, so nothing of it is forgiven. An account that was not loaded yet has the smallest budget. */

@@ -971,7 +971,7 @@ CREATE UNIQUE INDEX `metered_sessions_by_channel` ON `metered_sessions` (`livemo
 CREATE INDEX `metered_sessions_by_merchant` ON `metered_sessions` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `metered_sessions_closing` ON `metered_sessions` (`next_look_at`) WHERE status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_sealing` ON `metered_sessions` (`seal_due_at`) WHERE status = 'closing' AND seal_due_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
-CREATE INDEX `metered_sessions_expiring` ON `metered_sessions` (`voucher_ends_at`) WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
+CREATE INDEX `metered_sessions_expiring` ON `metered_sessions` (`voucher_ends_at`) WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND cumulative <> settled AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_standing` ON `metered_sessions` (`next_look_at`) WHERE status = 'open' AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_opening` ON `metered_sessions` (`next_look_at`) WHERE status = 'created' AND channel_id IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `metered_sessions_ended` ON `metered_sessions` (`next_look_at`) WHERE ended_at IS NOT NULL AND next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint

@@ -1,10 +1,13 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { newMeteredSessionId } from '#core/ids.ts';
 import { SCENARIO_NAMES } from '#features/sandbox/scenarios/table.ts';
+import { USDC } from '../world/chain.ts';
 import { fillTables } from '../world/crowd.ts';
 import { type Row, tablesOf } from '../world/database-dump.ts';
 import { exampleOf, nameOf, paramsOf, pathOf, reads, schemaOfBody, steadyText, type Target, takes, targets } from '../world/document.ts';
 import { testEnv } from '../world/env.ts';
 import { WEBHOOK_SECRET } from '../world/mail.ts';
+import { ChannelBuyer } from '../world/metered.ts';
 import { callTesting, runScenario } from '../world/sandbox.ts';
 import { type Belongings, openTenant, type Tenant } from '../world/tenant.ts';
 import { World } from '../world/world.ts';
@@ -38,6 +41,8 @@ describe('a sandbox key, on every route of the document', () => {
   const asked: string[] = [];
   let before: Map<string, Row[]>;
   let held: Map<string, string>;
+  /** The moment as of which objects are read. */
+  const opened = Date.now();
   /** Routes that were served, and did not only refuse. */
   const served = new Set<string>();
 
@@ -52,9 +57,40 @@ describe('a sandbox key, on every route of the document', () => {
     return new Map(await Promise.all(tables.map(kept)));
   }
 
+  /** A metered session of Ada's, open in its object, whose id and channel the sandbox is shown. */
+  async function openLiveObject(): Promise<void> {
+    const { channelId, authorizedSigner } = new ChannelBuyer();
+    const sessionId = newMeteredSessionId(Date.now());
+    const called = { now: Date.now(), requestId: 'req_live_object' };
+    const terms = {
+      ...{ sessionId, merchantId: ada.merchant.userId, livemode: true, productId: ada.live.product_id!, customer: null },
+      ...{
+        cap: '1000000',
+        minVoucherDelta: '1',
+        unitPrice: null,
+        idleSeconds: 86_400,
+        gracePeriodSeconds: 900,
+        generation: 'older' as const,
+      },
+      ...{ operator: ada.merchant.wallet.address, merchantWallet: ada.merchant.wallet.address, mint: USDC },
+      ...{ expiresAt: called.now, createdAt: called.now },
+    };
+    const object = testEnv.METERED_SESSION.getByName(sessionId);
+    const bound = { channelId, payer: null, authorizedSigner };
+    await object.open({ ...bound, terms, deposit: 1_000_000n, settled: 0n, challengeId: null, ...called });
+    // No look is due: none of the chain is asked for meanwhile.
+    await object.lookAgain({ afterMs: null });
+    await testEnv.METERED_SESSION.getByName(`channel:live:${channelId}`).claimChannel(sessionId);
+    Object.assign(ada.live, { session_id: sessionId, channel_id: channelId });
+    Object.assign(ada.sandbox, { channel_id: channelId });
+  }
+
   /** Answers that come from the live objects, and from the live figures. */
   async function readHeld(): Promise<Map<string, string>> {
     const answers = new Map<string, string>();
+    const session = await testEnv.METERED_SESSION.getByName(ada.live.session_id!).read({ now: opened });
+    const owner = await testEnv.METERED_SESSION.getByName(`channel:live:${ada.live.channel_id}`).findSession();
+    answers.set('metered session', JSON.stringify({ session, owner }));
     for (const target of reads.filter(({ path }) => HELD.test(path))) {
       const key = takes(target.operation, 'apiKey') ? ada.merchant.key : ada.merchant.token;
       const { status, body } = await w.call(target.method, pathOf(target, ada.live), { key });
@@ -90,6 +126,7 @@ describe('a sandbox key, on every route of the document', () => {
     // Of every other kind, and in every state: payments refunded and settled, subscriptions, metered sessions with their channels.
     await fillTables(testEnv.DB, { to: LIVE_ROWS, merchants: [ada.merchant.userId], products: [ada.live.product_id!] });
     await testEnv.DB.prepare("DELETE FROM sandbox_sessions WHERE id LIKE 'sandbox_sessions-%'").run();
+    await openLiveObject();
     // What live mode has left in the queues is done before, and by itself.
     for (let i = 0; i < 4; i++) await runAll();
     before = await outsideRows();
@@ -171,7 +208,8 @@ describe('a sandbox key, on every route of the document', () => {
     const kinds = ['payments', 'refunds', 'settlements', 'memberships', 'subscription_authorizations', 'metered_sessions', 'entitlements'];
     for (const table of [...kinds, 'webhook_endpoints', 'unmatched_payments', 'events', 'figure_days', 'tx_claims'])
       expect([table, before.get(table)!.length > 0]).toEqual([table, true]);
-    expect(held.size).toBeGreaterThan(3);
+    expect(held.size).toBeGreaterThan(4);
+    expect(JSON.parse(held.get('metered session')!)).toMatchObject({ session: { stage: 'open' }, owner: ada.live.session_id });
     expect(await readHeld()).toEqual(held);
   });
 });

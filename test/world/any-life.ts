@@ -81,12 +81,12 @@ export class AnyLife {
 
   /** From now on what the object says of itself waits to be brought, as messages of the queue do. */
   async open(): Promise<void> {
-    this.#jobs = await interceptJobs(this.#object);
+    this.#jobs = await interceptJobs(this.object);
   }
 
   /** The object's alarm rings, if one is set, and what it sends joins the queue. */
   async ring(): Promise<void> {
-    await runDurableObjectAlarm(this.#object);
+    await runDurableObjectAlarm(this.object);
     for (const projection of this.#jobs.sent.splice(0))
       this.#w.queue.sent.push({ job: { kind: 'projectEntitlement', projection }, delaySeconds: 0 });
   }
@@ -247,7 +247,7 @@ export class AnyLife {
     return entitlementIdOf(merchant.userId, true, product.product_id, { walletAddress: customer.wallet_address });
   }
 
-  get #object() {
+  get object() {
     return testEnv.ENTITLEMENT.getByName(`${this.shop.merchant.userId}:live:${this.entitlementId}`);
   }
 
@@ -255,7 +255,7 @@ export class AnyLife {
   async #notice(): Promise<void> {
     type Row = { payment_id: string; added_at: number; is_revoked: number };
     const sql = 'SELECT * FROM grants WHERE payment_id IS NOT NULL AND credited IS NOT NULL ORDER BY tick';
-    const rows = await runInDurableObject(this.#object, (_, { storage }) => {
+    const rows = await runInDurableObject(this.object, (_, { storage }) => {
       const isUsed = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'grants'").toArray().length > 0;
       return isUsed ? storage.sql.exec<Row>(sql).toArray() : [];
     });
@@ -273,7 +273,7 @@ export class AnyLife {
   /** What the object shows is what its history amounts to, as if what was dropped had never been bought. */
   async observe(): Promise<void> {
     await this.#notice();
-    const { version, updatedAt, ...shown } = (await this.#object.read({ now: Date.now() })) ?? { version: 0 };
+    const { version, updatedAt, ...shown } = (await this.object.read({ now: Date.now() })) ?? { version: 0 };
     if (version === 0) return expect(this.#happened, this.story.join()).toEqual([]);
     const balance = play(this.#happened, (id) => !this.revoked.has(id));
     const { version: _, updatedAt: __, ...told } = snapshotOf(balance, shown as EntitlementKey, Date.now());

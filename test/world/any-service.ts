@@ -49,10 +49,19 @@ export class AnyService {
     const step = STEPS[this.#dice(STEPS.length)]!;
     this.story.push(step);
     if (!step.startsWith('sandbox')) return this[step]();
-    const before = await liveRows();
+    const now = Date.now();
+    const before = [await liveRows(), await this.#liveObjects(now)];
     await this[step]();
-    expect(await liveRows(), this.story.join()).toEqual(before);
+    expect([await liveRows(), await this.#liveObjects(now)], this.story.join()).toEqual(before);
   }
+
+  /** What the live objects hold, as of this moment. */
+  #liveObjects = (now: number): Promise<unknown[]> =>
+    Promise.all([
+      testEnv.METERED_SESSION.getByName(this.#channel.session.session_id).read({ now }),
+      testEnv.METERED_SESSION.getByName(`channel:live:${this.#channel.buyer.channelId}`).findSession(),
+      ...this.#lives.map((life) => life.object.read({ now })),
+    ]);
 
   #test = (path: string, body: object) => callTesting(this.#w, this.#merchant, 'POST', path, body);
 

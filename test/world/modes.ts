@@ -42,9 +42,21 @@ export const OF_ALL_MERCHANTS: Rule[] = [
   },
 ];
 
+/** Names on the real chain, which is of all merchants: `livemode = 1`, in so many words, is enough for a condition on one. */
+export const ON_CHAIN: Rule[] = [
+  {
+    names: /^(?:nonce|tx_signature|message_hash|channel_id|subscription_address)$/,
+    why: 'What the chain shows names a memo, a transaction or an account, and no merchant.',
+  },
+  {
+    names: /^(?:payer_wallet|fee_payer|operator|puller)$/,
+    why: 'A limit of one payer counts over all merchants, and a key of the service signs for all of them.',
+  },
+];
+
 /** Columns that say how a row stands, and name no row; what is sealed can be named by nobody. */
 const STATE =
-  /^(?:status|kind|origin|type|event_type|subject_type|asset|reason|last_error|failure_code|provider|plan|purpose|quarter|merchant_id|livemode|.*_sealed)$/;
+  /^(?:status|kind|origin|type|event_type|subject_type|asset|reason|last_error|failure_code|provider|plan|purpose|quarter|cumulative|settled|merchant_id|livemode|.*_sealed)$/;
 
 type Columns = ReadonlyMap<string, { isText: boolean }>;
 const columnsOf = new Map<string, Columns>(
@@ -134,7 +146,7 @@ function comparedIn(equation: string, { alias, columns }: Named): { column: stri
 const isRuled = (rules: Rule[], { table }: Named, column: string): boolean =>
   rules.some(({ names }) => names.test(column) || names.test(`${table}.${column}`));
 
-type Bound = 'mode' | 'merchant';
+type Bound = 'mode' | 'merchant' | 'chain';
 
 /** By what every row that satisfies the expression is bound. Of alternatives only that counts which all of them say. */
 function boundsOf(expression: string, named: Named): Set<Bound> {
@@ -148,9 +160,10 @@ function boundsOf(expression: string, named: Named): Set<Bound> {
   return new Set(
     comparedIn(expression, named).flatMap(({ column, value }): Bound[] => {
       // `livemode = 1` in so many words: all live rows, as who reads the real chain means them.
-      if (column === 'livemode') return value === '1' ? ['mode', 'merchant'] : ['mode'];
-      if (column === 'merchant_id' || column === 'account_id') return ['merchant'];
-      return isRuled(MINTED, named, column) ? ['mode', 'merchant'] : [];
+      if (column === 'livemode') return value === '1' ? ['mode', 'chain'] : ['mode'];
+      // One merchant's rows are fewer than all live ones.
+      if (column === 'merchant_id' || column === 'account_id') return ['merchant', 'chain'];
+      return isRuled(MINTED, named, column) ? ['mode', 'merchant', 'chain'] : [];
     }),
   );
 }
@@ -183,8 +196,9 @@ export function unboundParts(sql: string): string[] {
       const bounds = boundsOf(condition, named);
       const names = namesIn(condition, named);
       const lacksMode = columns.has('livemode') && !bounds.has('mode') && (names.length > 0 || bounds.has('merchant'));
+      const ofAll = bounds.has('chain') ? [...OF_ALL_MERCHANTS, ...ON_CHAIN] : OF_ALL_MERCHANTS;
       const lacksMerchant =
-        columns.has('merchant_id') && !bounds.has('merchant') && !names.every((column) => isRuled(OF_ALL_MERCHANTS, named, column));
+        columns.has('merchant_id') && !bounds.has('merchant') && !names.every((column) => isRuled(ofAll, named, column));
       return lacksMode || lacksMerchant;
     });
   });

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { assert } from '#core/errors.ts';
 import type { AccountId, EndpointId, MailId, MembershipId, SandboxSessionId } from '#core/ids.ts';
-import { type Budget, currentBudget } from '#core/isolate/budget.ts';
+import { type Budget, currentBudget, isDatabaseName } from '#core/isolate/budget.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
@@ -115,7 +115,7 @@ export interface Database {
 /** `DB`, and beside it `DB_2`, `DB_3` …, in this order, each call within what the caller has left. The first also holds what belongs to no merchant. */
 export const databasesOf = (env: Env, caller?: { leftMs(): number }): [Database, ...Database[]] => {
   const open = (database: D1Database): Db => drizzle(databaseInTime(database, caller));
-  const others = Object.keys(env).filter((name) => /^DB_\d+$/.test(name));
+  const others = Object.keys(env).filter((name) => name !== 'DB' && isDatabaseName(name));
   others.sort((a, b) => Number(a.slice(3)) - Number(b.slice(3)));
   return [{ name: 'DB', db: open(env.DB) }, ...others.map((name) => ({ name, db: open(env[name] as D1Database) }))];
 };

@@ -128,7 +128,7 @@ const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown
 async function readAll(ctx: Ctx) {
   const shards = shardsOf(ctx);
   const [signs, audits, sealed, spent, balances, named] = await Promise.all([
-    Promise.all(shards.map(({ db }) => readVitalSigns(db))),
+    Promise.all(shards.map(({ db }) => readVitalSigns(db, ctx.now))),
     Promise.all(shards.map(({ db }) => latestAudit(db))),
     Promise.all(shards.map(countOldSeals)),
     readLamportsSpent(shards[0].db, ctx.wallNow),

@@ -139,6 +139,8 @@ export interface AdmissionRpc {
   usage(): Promise<Record<string, KeyUsage>>;
   hit(windows: AddressWindow[], now: number): Promise<AddressAnswer>;
   spendFees(spend: FeeSpend): Promise<FeeAnswer>;
+  /** Of a message: claims it for so long. Answers whose it is: of several at once one claims it. */
+  claimMessage(owner: string, claim: { windowMs: number; now: number }): Promise<string>;
   noteFailedFee(now: number): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
-import { MINUTE } from '#core/time.ts';
+import { HOUR, MINUTE } from '#core/time.ts';
 import { newCtx } from '#platform/context.ts';
 import { isStalled, readVitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
 import { newKey } from '../../world/agent.ts';
@@ -67,13 +67,31 @@ describe('the classes of work on metered sessions', () => {
         .bind(status, Date.now() - 20 * MINUTE, shop.session.session_id)
         .run();
       const ctx = newCtx(w.env, { requestId: 'req_signs', defer: () => {} });
-      const { waiting } = await readVitalSigns(ctx.db);
+      const { waiting } = await readVitalSigns(ctx.db, ctx.now);
       const isHeldUp = await ctx.db.get<{ held: number }>(sql`SELECT ${isStalled({ now: ctx.now - 10 * MINUTE, wallNow: 0 })} AS held`);
       return [waitingMs(ctx, waiting).flatMap(({ name, isLate }) => (isLate && name.endsWith('channel') ? [name] : [])), isHeldUp!.held];
     };
     expect(await late('open')).toEqual([['open_channel'], 0]);
     expect(await late('closing')).toEqual([['closing_channel'], 1]);
     await w.env.DB.prepare("UPDATE metered_sessions SET status = 'open' WHERE id = ?").bind(shop.session.session_id).run();
+  });
+
+  it.each([
+    ['expiring_voucher', "status = 'open', cumulative = '5', settled = '0', voucher_ends_at = ?1 + 600000", 1],
+    ['channel_opening', "status = 'created', voucher_ends_at = NULL", 0],
+    ['unopened_session', "status = 'created', channel_id = NULL", 0],
+    ['ended_channel', "status = 'closed', ended_at = 1", 0],
+  ])('tells how long a look of the class %s has been due', async (name, columns, held) => {
+    const shop = await open();
+    await w.env.DB.prepare(`UPDATE metered_sessions SET ${columns}, next_look_at = ?2 WHERE id = ?3`)
+      .bind(Date.now(), Date.now() - 7 * HOUR, shop.session.session_id)
+      .run();
+    const ctx = newCtx(w.env, { requestId: 'req_signs', defer: () => {} });
+    const { waiting } = await readVitalSigns(ctx.db, ctx.now);
+    expect(waitingMs(ctx, waiting)).toContainEqual({ name, ms: expect.closeTo(7 * HOUR, -4), isLate: true });
+    const stalled = sql`SELECT ${isStalled({ now: ctx.now - 10 * MINUTE, wallNow: 0 })} AS held`;
+    expect(await ctx.db.get<{ held: number }>(stalled)).toEqual({ held });
+    await w.env.DB.prepare('DELETE FROM metered_sessions WHERE id = ?').bind(shop.session.session_id).run();
   });
 
   it('seal it in time by a sweep of their own where its object has lost its alarm', async () => {

@@ -44,6 +44,25 @@ describe('the budget of an invocation', () => {
     expect(await spentBy(() => chargedEnv({ ...chargedEnv(env) }).JOBS.send({ kind: 'fanOut', eventIds: [] }))).toBe(1);
   });
 
+  it('the platform’s own bindings charge their calls, an object of each kind among them', async () => {
+    const env = chargedEnv(testEnv);
+    const spentBy = (call: () => Promise<unknown>) =>
+      withBudget(async () => {
+        await call();
+        return currentBudget().spent;
+      });
+    const called = { now: Date.now(), requestId: 'req_budget' };
+    for (const call of [
+      () => env.ASSETS.fetch('https://assets/nothing'),
+      () => env.ARCHIVE!.head('nothing'),
+      () => env.SANDBOX.sendBatch([]),
+      () => env.ADMISSION.getByName('nobody').record({} as never),
+      () => env.ENTITLEMENT.getByName('nothing').read(called as never),
+      () => env.METERED_SESSION.getByName('nothing').read(called),
+    ])
+      expect(await spentBy(() => call().catch(() => {})), String(call)).toBe(1);
+  });
+
   it('two invocations that run at once have a budget each, and one that begins within another shares its budget', async () => {
     const spent = () =>
       withBudget(async () => {

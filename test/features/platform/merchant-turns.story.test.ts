@@ -56,13 +56,20 @@ describe(`one row that is due behind ${FLOOD} of another merchant`, () => {
     await w.env.DB.prepare('UPDATE metered_sessions SET next_look_at = NULL').run();
   });
 
-  it('is a voucher that ends soon, which takes the only place left though no channel closes', async () => {
-    const shop = await LiveShop.make(w);
-    await shop.pull();
-    const sql = "UPDATE metered_sessions SET status = 'open', channel_id = ?, voucher_ends_at = ?, next_look_at = ? WHERE id = ?";
-    await w.env.DB.prepare(sql)
-      .bind(shop.buyer.channelId, Date.now() + MINUTE, Date.now() - SECOND, shop.session.session_id)
-      .run();
+  it('is a voucher that ends soon, which takes the only place left before those that have ended or are settled', async () => {
+    const [shop, ended, settled] = [await LiveShop.make(w), await LiveShop.make(w), await LiveShop.make(w)];
+    const sql = `UPDATE metered_sessions SET status = 'open', channel_id = ?1, cumulative = '5', settled = ?2, voucher_ends_at = ?3, next_look_at = ?4
+      WHERE id = ?5`;
+    for (const [one, units, endsAt] of [
+      [shop, '0', Date.now() + MINUTE],
+      [ended, '0', Date.now() - MINUTE],
+      [settled, '5', Date.now() + SECOND],
+    ] as const) {
+      await one.pull();
+      await w.env.DB.prepare(sql)
+        .bind(one.buyer.channelId, units, endsAt, Date.now() - SECOND, one.session.session_id)
+        .run();
+    }
     const taken = await takeDueSessions(shardOf(w.env), 'closing', 1);
     expect(taken.map(({ id }) => id)).toEqual([shop.session.session_id]);
     await w.env.DB.prepare('UPDATE metered_sessions SET next_look_at = NULL').run();

@@ -80,6 +80,9 @@ function chargedOnce<T extends object>(one: T, charge: (one: T) => T): T {
   return after;
 }
 
+/** Names of databases. What else a binding is cannot be asked: the one of a service has every property. */
+export const isDatabaseName = (name: PropertyKey): boolean => /^DB(?:_\d+)?$/.test(String(name));
+
 /** An environment with bindings that charge their calls. Databases are left as they are: `databasesOf` opens them, and charges. */
 export const chargedEnv = <E extends object>(env: E): E =>
   chargedOnce(
@@ -88,7 +91,7 @@ export const chargedEnv = <E extends object>(env: E): E =>
       new Proxy(env, {
         get: (_, name) => {
           const value: unknown = Reflect.get(env, name);
-          return typeof value === 'object' && value !== null && !('prepare' in value) ? chargedOnce(value, charged) : value;
+          return typeof value === 'object' && value !== null && !isDatabaseName(name) ? chargedOnce(value, charged) : value;
         },
       }),
   );

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { storyOf } from '#core/errors.ts';
+import { ApiError, storyOf } from '#core/errors.ts';
 import { type AnswerId, madeAt, newId } from '#core/ids.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { isPayoutWallet, listSettings } from '#features/rails/store.ts';
@@ -169,7 +169,13 @@ async function draftFacilitated(ctx: Scope, { read, requirements }: FacilitatorR
 
 async function claimFacilitated(ctx: Scope, judged: FacilitatorReading & { ok: true }) {
   const drafted = await draftFacilitated(ctx, judged);
-  return drafted.ok ? { ok: true as const, ...(await claimOnce(ctx, drafted.settlement)) } : drafted;
+  if (!drafted.ok) return drafted;
+  try {
+    return { ok: true as const, ...(await claimOnce(ctx, drafted.settlement)) };
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'duplicate_settlement') return { ok: false as const, reason: error.code };
+    throw error;
+  }
 }
 
 const purposeFactsOf = ({ merchantId, livemode }: Tenant, { payTo }: PaymentRequirements): SettlementPurposeFacts => ({

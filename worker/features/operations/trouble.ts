@@ -107,7 +107,7 @@ async function lookAtNodes(ctx: Ctx): Promise<Trouble[]> {
 }
 
 async function lookAtWork(ctx: Ctx): Promise<Trouble[]> {
-  const signs = ofAll(await Promise.all(shardsOf(ctx).map(({ db }) => readVitalSigns(db))));
+  const signs = ofAll(await Promise.all(shardsOf(ctx).map(({ db }) => readVitalSigns(db, ctx.now))));
   const { used, isWarning } = fullness(signs.databaseBytes);
   const stuck = signs.sweeps.filter(({ dueAt, failures }) => dueAt < ctx.wallNow - SWEEP_STUCK_MS || failures >= SWEEP_FAILURES);
   const { failed } = signs.parked;

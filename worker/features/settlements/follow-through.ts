@@ -1,10 +1,11 @@
 import { base64 } from '#core/encoding.ts';
-import { ApiError, storyOf } from '#core/errors.ts';
+import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { creditPayment } from '#features/entitlements/credit-payments.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, isConstraint, isVeto, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
+import { admissionObject } from '#platform/objects.ts';
 import { DOUBT_MS } from '#solana/finality.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { spendFee } from './fee-budget.ts';
@@ -17,13 +18,14 @@ export { getOutcome, type SettlementOutcome } from './finish.ts';
 /**
  * Claims a message and a signature for one thing, for ever, before anything is sent. Where another request was faster, its claim
  * is the answer: the caller tells whether it is for the same thing. What may cost us a fee is paid for by its merchant's budget and
- * limited per payer: 429. `vetoes` refuse the claim in its own batch too, so that no two at once can pass them together.
+ * limited per payer: 429. 409 duplicate_settlement where the signature, or the message in another database, is claimed. `vetoes` refuse the claim in its own batch too, so that no two at once can pass them together.
  */
 export async function claimOnce(
   ctx: Shard,
   settlement: Settlement,
   vetoes: Write[] = [],
 ): Promise<{ settlement: Settlement; isNew: boolean }> {
+  if (!(await isOfThisDatabase(ctx, settlement))) throw new ApiError('duplicate_settlement');
   const giveBack = await spendFee(ctx, settlement);
   try {
     const writes = [...vetoes, vetoBusyPayer(ctx, settlement), ...claimSettlement(ctx.db, settlement)];
@@ -38,6 +40,24 @@ export async function claimOnce(
     // Not the message, so the signature: it paid something else before.
     if (isConstraint(error)) throw new ApiError('duplicate_settlement');
     throw error;
+  }
+}
+
+/** Longer than a message that has not landed can land; one that has landed passes no simulation. */
+const MESSAGE_CLAIMED_MS = DAY;
+
+/**
+ * Claims of one database know nothing of another, and accounts of both may be paid to one wallet. So where there are several, an object
+ * tells to which of them a message belongs, before it is claimed there. It is no request's: one that crashes here may come again.
+ */
+async function isOfThisDatabase(ctx: Shard, { livemode, messageHash }: Settlement): Promise<boolean> {
+  if (!livemode || ctx.databases.length === 1) return true;
+  try {
+    const claim = { windowMs: MESSAGE_CLAIMED_MS, now: ctx.wallNow };
+    return (await admissionObject(ctx, `message:${messageHash}`).claimMessage(ctx.database, claim)) === ctx.database;
+  } catch (error) {
+    ctx.note(`object: ${storyOf(error)}`);
+    throw objectAway(error);
   }
 }
 

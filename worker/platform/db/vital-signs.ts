@@ -29,6 +29,11 @@ export interface WaitingWork {
   /** Since when the channel that waits longest should be sealed, and when the look at an open channel was due that is due longest. */
   closing_channel: number | null;
   open_channel: number | null;
+  /** When the look was due that is due longest: at vouchers that end soon, at openings, at unopened sessions, and at what has ended. */
+  expiring_voucher: number | null;
+  channel_opening: number | null;
+  unopened_session: number | null;
+  ended_channel: number | null;
 }
 
 /**
@@ -38,16 +43,20 @@ export interface WaitingWork {
 const LATE_AFTER_MS: Partial<Record<keyof WaitingWork, number>> = {
   // The shortest grace period is 5 minutes: what is not sealed in it is lost.
   closing_channel: 2 * MINUTE,
+  expiring_voucher: 2 * MINUTE,
   found: 5 * MINUTE,
   sent: 10 * MINUTE,
   collection: 10 * MINUTE,
   settlement: 10 * MINUTE,
   subscription_checkout: 30 * MINUTE,
   open_channel: 15 * MINUTE,
+  channel_opening: 15 * MINUTE,
   outbox: 30 * MINUTE,
   webhook: 30 * MINUTE,
   named: HOUR,
   subscription: 6 * HOUR,
+  unopened_session: 6 * HOUR,
+  ended_channel: 6 * HOUR,
 };
 
 /** How long what waits longest of each class has been due, ms. Attempts of webhooks and letters are due by wall time, all else by business time. */
@@ -89,14 +98,20 @@ const candidateDueAt = (origin: string) =>
 const authorizationDueAt = (column: string, is: string) =>
   sql.raw(`(SELECT min(${column}) FROM subscription_authorizations WHERE ${column} IS NOT NULL AND livemode = 1${is})`);
 
-const channelDueAt = (status: string, column: string) =>
-  sql.raw(`(SELECT min(${column}) FROM metered_sessions WHERE status = '${status}' AND ${column} IS NOT NULL AND livemode = 1)`);
+const channelDueAt = (is: string, column = 'next_look_at') =>
+  sql.raw(`(SELECT min(${column}) FROM metered_sessions WHERE ${is} AND ${column} IS NOT NULL AND livemode = 1)`);
+
+/** Of vouchers that end within the hour, those that end first. */
+const EXPIRING_MAX = 100;
+const expiringDueAt = (now: number) => sql`(SELECT min(at) FROM (SELECT next_look_at AS at FROM metered_sessions
+  INDEXED BY metered_sessions_expiring WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND cumulative <> settled AND livemode = 1
+  AND voucher_ends_at > ${now} AND voucher_ends_at <= ${now + HOUR} ORDER BY voucher_ends_at LIMIT ${EXPIRING_MAX}))`;
 
 const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt_at IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM switched_off WHERE subject = 'mail'))`;
 
 /** One round trip that reads the ends of indexes, and some thousand rows for the times of deliveries. */
-export async function readVitalSigns(db: Db): Promise<VitalSigns> {
+export async function readVitalSigns(db: Db, now: number): Promise<VitalSigns> {
   const waiting = sql`SELECT
     (SELECT ${eventDueAt} FROM events WHERE fanned_out_at IS NULL AND livemode = 1 ORDER BY ${eventDueAt} LIMIT 1) AS outbox,
     (SELECT min(confirmed_at) FROM payments WHERE status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL AND livemode = 1) AS unfinal,
@@ -108,7 +123,9 @@ export async function readVitalSigns(db: Db): Promise<VitalSigns> {
     ${authorizationDueAt('next_attempt_at', '')} AS collection,
     ${authorizationDueAt('next_look_at', " AND status = 'pending'")} AS subscription_checkout,
     ${authorizationDueAt('next_look_at', " AND status <> 'pending'")} AS subscription,
-    ${channelDueAt('closing', 'seal_due_at')} AS closing_channel, ${channelDueAt('open', 'next_look_at')} AS open_channel,
+    ${channelDueAt("status = 'closing'", 'seal_due_at')} AS closing_channel, ${channelDueAt("status = 'open'")} AS open_channel,
+    ${expiringDueAt(now)} AS expiring_voucher, ${channelDueAt("status = 'created' AND channel_id IS NOT NULL")} AS channel_opening,
+    ${channelDueAt("status = 'created' AND channel_id IS NULL")} AS unopened_session, ${channelDueAt('ended_at IS NOT NULL')} AS ended_channel,
     (SELECT created_at FROM events ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
   const served = sql`SELECT d.completed_at - p.block_time AS ms FROM webhook_deliveries d
@@ -158,12 +175,13 @@ export function ofAll(each: VitalSigns[]): VitalSigns {
 
 /**
  * True where something has been due since before these instants, which means that neither a queue nor the sweeps behind it run: a look at money,
- * a period to be collected, a channel that is closing, an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back does not count as late.
+ * a period to be collected, a channel that is closing, a voucher that ends soon, an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back does not count as late.
  */
 export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL => sql`(
   EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND livemode = 1 AND next_check_at < ${now})
   OR EXISTS (SELECT 1 FROM subscription_authorizations WHERE next_attempt_at IS NOT NULL AND livemode = 1 AND next_attempt_at < ${now})
   OR EXISTS (SELECT 1 FROM metered_sessions WHERE status = 'closing' AND seal_due_at IS NOT NULL AND livemode = 1 AND seal_due_at < ${now})
+  OR coalesce(${expiringDueAt(now)} < ${now}, 0)
   OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND livemode = 1 AND ${eventDueAt} < ${now})
   OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${wallNow}))`;
 

@@ -35,13 +35,13 @@ function listDue(ctx: Shard, dueClass: DueClass, limit: number): Promise<number[
   return listDueInTurns(ctx, waiting, { isInReach: sql`${isDue} AND ${inReach(ctx)}`, dueBefore: ctx.now, limit });
 }
 
-/** Vouchers that end first come first; by time of the next look, all that are due would be read. */
+/** Vouchers that are not settled, those that end first before others; by time of the next look, all that are due would be read. */
 const listExpiring = async (ctx: Shard, limit: number): Promise<number[]> => {
   const rows = await ctx.db.all<{
     id: number;
   }>(sql`SELECT rowid AS id FROM metered_sessions INDEXED BY metered_sessions_expiring
-    WHERE status = 'open' AND voucher_ends_at IS NOT NULL
-    AND voucher_ends_at <= ${ctx.now + EXPIRING_MS} AND next_look_at <= ${ctx.now} AND ${inReach(ctx)} ORDER BY voucher_ends_at LIMIT ${limit}`);
+    WHERE status = 'open' AND voucher_ends_at IS NOT NULL AND cumulative <> settled
+    AND voucher_ends_at > ${ctx.now} AND voucher_ends_at <= ${ctx.now + EXPIRING_MS} AND next_look_at <= ${ctx.now} AND ${inReach(ctx)} ORDER BY voucher_ends_at LIMIT ${limit}`);
   return rows.map(({ id }) => id);
 };
 

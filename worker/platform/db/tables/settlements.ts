@@ -153,7 +153,9 @@ export const meteredSessions = sqliteTable(
     // A class of work each, so that none waits behind another.
     index('metered_sessions_closing').on(table.nextLookAt).where(sql`status = 'closing' AND next_look_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_sealing').on(table.sealDueAt).where(sql`status = 'closing' AND seal_due_at IS NOT NULL AND livemode = 1`),
-    index('metered_sessions_expiring').on(table.voucherEndsAt).where(sql`status = 'open' AND voucher_ends_at IS NOT NULL AND livemode = 1`),
+    index('metered_sessions_expiring')
+      .on(table.voucherEndsAt)
+      .where(sql`status = 'open' AND voucher_ends_at IS NOT NULL AND cumulative <> settled AND livemode = 1`),
     index('metered_sessions_standing').on(table.nextLookAt).where(sql`status = 'open' AND next_look_at IS NOT NULL AND livemode = 1`),
     index('metered_sessions_opening')
       .on(table.nextLookAt)
