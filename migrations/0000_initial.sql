@@ -1095,6 +1095,8 @@ CREATE TABLE `subscription_authorizations` (
 CREATE UNIQUE INDEX `subscription_authorizations_payment_id_unique` ON `subscription_authorizations` (`payment_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `subscription_authorizations_standing` ON `subscription_authorizations` (`livemode`,`subscription_address`) WHERE status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval');--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_by_address` ON `subscription_authorizations` (`subscription_address`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `subscription_authorizations_by_merchant` ON `subscription_authorizations` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `subscription_authorizations_by_status` ON `subscription_authorizations` (`merchant_id`,`livemode`,`status`,`created_at`);--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_of_product` ON `subscription_authorizations` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_by_wallet` ON `subscription_authorizations` (`merchant_id`,`livemode`,`subscriber_wallet`,`product_id`);--> statement-breakpoint
 CREATE INDEX `subscription_authorizations_by_ref` ON `subscription_authorizations` (`merchant_id`,`livemode`,`customer_ref`,`product_id`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint

@@ -2369,6 +2369,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/access/native-subscriptions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List native subscriptions
+     * @description Native subscriptions as they are stored, newest first. With `product_id` and `status` together, `total` is exact up to 2,000.
+     */
+    get: operations['listNativeSubscriptions'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/access/native-subscriptions/{authorization_id}': {
     parameters: {
       query?: never;
@@ -6640,6 +6660,25 @@ export interface components {
       };
     } & {
       [key: string]: unknown;
+    };
+    NativeSubscriptionPage: {
+      /** @description The entries of this page. */
+      items: components['schemas']['NativeSubscription'][];
+      /** @description The number of this page, from 1. */
+      page: number;
+      /** @description How many entries a page has at most. */
+      per_page: number;
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+      total: number;
+      /** @description How many pages there are. */
+      total_pages: number;
+      /** @description Whether another page follows. */
+      has_more: boolean;
+      /**
+       * @description False if the list has more entries than `total`.
+       * @enum {boolean}
+       */
+      total_exact?: false;
     };
     CancelIntent: {
       /** @description Unsigned, base64. Sign it with the wallet, then send it, or have us send it. */
@@ -11165,6 +11204,37 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['CommitReceipt'];
+        };
+      };
+    };
+  };
+  listNativeSubscriptions: {
+    parameters: {
+      query?: {
+        /** @description The number of the page, from 1. */
+        page?: number;
+        /** @description How many entries a page has. */
+        per_page?: number;
+        /** @description Only what stands so. */
+        status?: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
+        /** @description Of this product. */
+        product_id?: string;
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['NativeSubscriptionPage'];
         };
       };
     };

@@ -126,6 +126,8 @@ export function createClient(options: ClientOptions) {
         keyed<T.SubscriptionPlan>('POST', `${plan(productId)}/confirm`, body, o),
     },
     nativeSubscriptions: {
+      list: (query?: T.NativeSubscriptionQuery, o?: CallOptions) =>
+        read<T.NativeSubscriptionPage>('/v1/access/native-subscriptions', query, o),
       get: (authorizationId: string, o?: CallOptions) => read<T.NativeSubscription>(subscription(authorizationId), undefined, o),
       /** The unsigned transaction that cancels, for the wallet that subscribed. Nothing is cancelled by it yet. */
       cancelIntent: (authorizationId: string, body: T.CancelIntentRequest, o?: CallOptions) =>

@@ -56,6 +56,7 @@ describe(`a first page beside ${ROWS} rows of its merchant in every table`, () =
           document: `'{"product_name":"Crowd ' || CASE WHEN n = 5 THEN 'unique' WHEN n % 3 > 0 THEN 'usual' ELSE 'other' END || '"}'`,
         },
         entitlements: { wallet_address: most('e', 'wallet'), customer_ref: most('e', 'ref'), product_id: uuids },
+        subscription_authorizations: { product_id: uuids, status: "'active'" },
         memberships: { wallet_address: most('m', 'wallet'), status: "'active'", email: most('m', 'email') },
         events: {
           type: "CASE n % 3 WHEN 0 THEN 'payment.created' ELSE 'receipt.created' END",
@@ -107,6 +108,9 @@ describe(`a first page beside ${ROWS} rows of its merchant in every table`, () =
     ['memberships', 'wallet_address=m-wallet-most'],
     ['memberships', 'wallet_address=m-wallet-most&status=active'],
     ['payments', `status=CONFIRMED&product_id=${UUID_OF_MOST}`],
+    ['access/native-subscriptions', ''],
+    ['access/native-subscriptions', 'status=active'],
+    ['access/native-subscriptions', `product_id=${UUID_OF_MOST}`],
     ['products', ''],
     ['webhooks/endpoints', ''],
     ['webhooks/deliveries', ''],
@@ -136,6 +140,7 @@ describe(`a first page beside ${ROWS} rows of its merchant in every table`, () =
     ['access/entitlements', `product_id=${UUID_OF_MOST}&status=active`],
     ['memberships', 'wallet_address=m-wallet-most&status=active'],
     ['payments', `status=CONFIRMED&product_id=${UUID_OF_MOST}`],
+    ['access/native-subscriptions', `product_id=${UUID_OF_MOST}&status=active`],
   ])('of %s?%s counts to 2,000 and reads little more', async (path, query) => {
     const { counts, body } = await read(`/v1/${path}?${query}&per_page=100`);
     expect([body.total, body.total_exact, body.has_more]).toEqual([2_000, false, true]);

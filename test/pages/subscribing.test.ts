@@ -199,6 +199,8 @@ describe('the page of what renews itself', () => {
     await link.waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await page.getByRole('link', { name: 'Open Telegram' }).waitFor();
+    // Telegram is on the phone of who sits at a desktop.
+    await page.getByRole('img', { name: 'QR code that opens Telegram on your phone' }).waitFor();
     await shoot('78-subscribe-identity');
     expect(await shop.paymentsOf(product)).toEqual([]);
     const done = page.locator('.panel .plain-button').first();
@@ -207,7 +209,7 @@ describe('the page of what renews itself', () => {
     expect(await violationsOf(page)).toEqual([]);
     const deepLink = new URL((await link.getAttribute('href'))!);
     await shop.connector('telegram', { identity_session_id: deepLink.searchParams.get('start'), provider_user_id: '4711' });
-    await done.click();
+    // Nobody presses again: the page notices by itself.
     await seeHeading(page, 'Allow monthly charges');
     await press(page, 'Continue in Test wallet');
     await page.getByText('Step 2 of 2').waitFor();

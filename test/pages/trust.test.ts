@@ -119,6 +119,8 @@ describe('every buyer', () => {
     await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.className')).toBe('skip');
+    // True at every step, after paying too.
+    expect(await page.locator('.skip').innerText()).toBe('Skip to the payment');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.id')).toBe('receipt-email');

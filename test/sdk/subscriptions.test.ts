@@ -33,6 +33,8 @@ describe('what renews itself, through the client', () => {
     expect((await confirmSubscription(w, payment_id)).body.payment.status).toBe('CONFIRMED');
     const { authorization_id, ...held } = await client.nativeSubscriptions.get(subscription.authorization_id);
     expect(held.status).toBe('active');
+    const listed = await client.nativeSubscriptions.list({ status: 'active', product_id: product.product_id });
+    expect(listed.items.map((item) => item.authorization_id)).toEqual([authorization_id]);
 
     const cancelBy = (wallet_address: string) => client.nativeSubscriptions.cancelIntent(authorization_id, { wallet_address });
     const stranger = await cancelBy(merchant.wallet.address).catch((error: unknown) => error as SvcError);

@@ -66,7 +66,7 @@ const KNOWN: Values = {
   support_tickets: { sandbox_session_id: 'NULL' },
   // A deployment has a handful of keys, and most rows name the same one.
   settlements: { fee_payer: "'fee-payer-' || (n % 3)" },
-  subscription_authorizations: { puller: "'puller-' || (n % 3)" },
+  subscription_authorizations: { puller: "'puller-' || (n % 3)", last_collection: 'NULL' },
   metered_sessions: { id: "printf('ms_%026d', n)", operator: "'operator-' || (n % 3)" },
   // A merchant has one for each rail: the others are of other merchants.
   rail_settings: { merchant_id: "'rail_settings-merchant-' || n" },

@@ -6,6 +6,7 @@ import { encodeVoucher } from '#solana/programs/payment-channels/vouchers.ts';
 import { newKey, write } from './agent.ts';
 import { joinQueues } from './entitlement.ts';
 import { testEnv } from './env.ts';
+import { pause } from './queues.ts';
 import type { Answer, Merchant, World } from './world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
@@ -54,6 +55,18 @@ export async function tellDatabase(w: World, sessionId: string): Promise<void> {
   const stub = testEnv.METERED_SESSION.getByName(sessionId);
   await joinQueues(w, stub);
   await runDurableObjectAlarm(stub);
+  await w.deliver();
+}
+
+const TOLD_MS = 30_000;
+
+/** Waits for the alarm of a sandbox session's object, by which the object notifies the database of its changes. No hand rings it. */
+export async function untilTold(w: World, sessionId: string): Promise<void> {
+  await joinQueues(w, testEnv.METERED_SESSION.getByName(sessionId));
+  const isSent = () =>
+    w.queue.sent.some(({ job }) => job.kind === 'projectMeteredSession' && job.projection.snapshot.sessionId === sessionId);
+  for (const endsAt = Date.now() + TOLD_MS; !isSent(); await pause(50))
+    if (Date.now() > endsAt) throw new Error(`session ${sessionId} never notified the database`);
   await w.deliver();
 }
 

@@ -3,10 +3,10 @@
  * bytes; who changes the look of a receipt, or a font, changes every receipt that was handed out, and knows it by these.
  */
 export const RECEIPT_BYTES: Record<string, string> = {
-  plain: 'c9f8356921742da45e82f670a708a3b832f62d3d245d535db6fcaff950855542',
-  branded: 'f0f376e785f5678ee60bbf1b9579f36673662b138615c18b6f875588e033eb1b',
-  japanese: 'eddb81c9490ac8d85ad1be9eb29e1ab0851a6d29bcad574463625ded2002fcc3',
-  arabic: 'e693b4841e7915bb088b2ed9dddf40f65e5da62b6808ea9761bf32482b601f9e',
-  'many-scripts': '2da2bd2b3a52b1afc5ba379b3dbc3a40c41716020ea4837850ee0a0b933faaeb',
-  'invoice-50-lines': 'bf6aabe98417ab01468def2d07adc4b2d11f611a12ecaaaa2748002f6582049f',
+  plain: '09c6fb3a575ef57c5ae9e9475eadd4d3cc9acea5e424f79b313cb92ca203ff5a',
+  branded: '2a7591562d5040b6d9480b7e6abdf39447dfe047cd343b685e4f7c81a490031e',
+  japanese: '9598c8b1c15d6fb0af9051ccd6756f4fe824845df38080809a6d6e2abc304b7b',
+  arabic: '2abdab7474e40d025daf2eabc8fc67b4a8f64287a05306de3285f043fb301ab3',
+  'many-scripts': '3445d146732f3b99c519c57fbfcecea640488b718e46fb94af120931a3eec756',
+  'invoice-50-lines': '967d9596ef48ac8076b50ec882cddadaf7acdea2f5fdaff9884b62a6a25cbcca',
 };

@@ -40,10 +40,10 @@ devMailRoutes.get('/dev/mail', localOnly, async (c) => {
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <title>Letters of this machine</title>
+        <title>E-mails of this machine</title>
       </head>
       <body style="font:16px/1.5 sans-serif;max-width:720px;margin:32px auto;padding:0 16px">
-        <h1>Letters of this machine</h1>
+        <h1>E-mails of this machine</h1>
         {mails.length === 0 && <p>None was sent yet.</p>}
         {mails.map((mail) => (
           <section>

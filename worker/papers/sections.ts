@@ -54,7 +54,6 @@ function sayAmount({ asset, amount }: MoneyResource): string {
   return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${decimals && `.${decimals}`} ${asset}`;
 }
 
-const toTheUnit = (money: MoneyResource): string => `${exactly(money)} (${money.base_units} base units)`;
 const exactly = ({ asset, amount }: MoneyResource): string => `${amount} ${asset}`;
 
 const fact = (label: string, value: string): Row => ({ kind: 'fact', label, value });
@@ -68,15 +67,13 @@ function purchase(document: ReceiptDocument, { merchantCopy, subscriptionUrl }: 
     title: 'Purchase',
     rows: [
       fact('Product', document.product_name),
-      code('Product id', document.product_id),
       fact('Seller', document.merchant.display_name),
-      code('Seller id', document.merchant.account_id),
       ...(subscriptionUrl ? [fact('Subscription', `${subscriptionUrl} (see or cancel)`)] : []),
       ...(operator ? [fact('Operator', `${operator.name} · ${operator.url}`)] : []),
       ...(quote
-        ? [fact('Price', toTheUnit(quote.price)), fact('Exchange rate', `1 SOL = ${quote.rate} USDC as of ${quote.as_of}, ${quote.source}`)]
+        ? [fact('Price', exactly(quote.price)), fact('Exchange rate', `1 SOL = ${quote.rate} USDC as of ${quote.as_of}, ${quote.source}`)]
         : []),
-      fact('Amount paid', toTheUnit(amount)),
+      fact('Amount paid', exactly(amount)),
       ...(merchantCopy ? [fact('Fee', merchantCopy.fee ? exactly(merchantCopy.fee) : 'none'), fact('Net', exactly(merchantCopy.net))] : []),
     ],
   };
@@ -98,6 +95,10 @@ const proof = (document: ReceiptDocument, { sha256, signature, keyId, proofUrl }
   title: 'Proof',
   rows: [
     code('Receipt id', document.receipt_id),
+    code('Product id', document.product_id),
+    code('Seller id', document.merchant.account_id),
+    fact('Amount in base units', document.amount.base_units),
+    ...(document.price_quote ? [fact('Price in base units', document.price_quote.price.base_units)] : []),
     fact('Issued', `${document.issued_at}, document version ${document.version}`),
     code('SHA-256', sha256),
     code('Signature', signature),

@@ -66,7 +66,7 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
   'receipt.created': { description: 'A signed receipt exists.', subject: 'receipt', object: ReceiptBody, example: receipt },
   'receipt.proof_sent': {
     description:
-      'You had the public proof of a receipt sent to somebody: `data.proof` says to whom, and the subject is that letter. It is queued.',
+      'You had the public proof of a receipt sent to somebody: `data.proof` says to whom, and the subject is that e-mail. It is queued.',
     subject: 'receipt_proof',
     object: ReceiptBody,
     example: receipt,

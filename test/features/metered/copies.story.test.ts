@@ -3,7 +3,7 @@ import { findTrouble } from '#features/operations/trouble.ts';
 import { newCtx } from '#platform/context.ts';
 import { testEnv } from '../../world/env.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
-import { MeteredShop, tellDatabase } from '../../world/metered.ts';
+import { MeteredShop, untilTold } from '../../world/metered.ts';
 
 const w = channelWorld();
 beforeAll(() => fundChannels(w));
@@ -23,7 +23,7 @@ describe('a sandbox session that names a live channel', () => {
     const copied = await MeteredShop.open(w, { isOpen: false });
     copied.buyer.channelId = channelId;
     expect((await copied.authorize(copied.buyer.ephemeralOpen('1000000'))).body.status).toBe('open');
-    await tellDatabase(w, copied.session.session_id);
+    await untilTold(w, copied.session.session_id);
     expect((await live.authorize(opening)).body.status).toBe('open');
     await live.project();
     for (const shop of [copied, live]) expect(await rowOf(shop)).toMatchObject({ status: 'open', channel_id: channelId });
@@ -35,16 +35,16 @@ describe('a sandbox session that names a live channel', () => {
 describe('a copy that a constraint refuses', () => {
   it('is parked once with an alarm, and the events of its batch are stored', async () => {
     const [kept, refused] = [await MeteredShop.open(w), await MeteredShop.open(w)];
-    await tellDatabase(w, kept.session.session_id);
+    await untilTold(w, kept.session.session_id);
     await testEnv.DB.prepare("UPDATE metered_sessions SET channel_id = NULL, status = 'created' WHERE id = ?")
       .bind(refused.session.session_id)
       .run();
     await testEnv.DB.prepare('UPDATE metered_sessions SET channel_id = ? WHERE id = ?')
       .bind(refused.buyer.channelId, kept.session.session_id)
       .run();
-    for (const _ of ['first', 'again', 'and again']) await tellDatabase(w, refused.session.session_id);
+    await untilTold(w, refused.session.session_id);
     await refused.authorize({ action: 'voucher', voucher: refused.buyer.voucher(5n) });
-    await tellDatabase(w, refused.session.session_id);
+    await untilTold(w, refused.session.session_id);
     expect(await rowOf(refused)).toMatchObject({ status: 'created', channel_id: null });
     expect(await eventsOf(refused)).toContain('metered_session.opened');
     const { results: parked } = await testEnv.DB.prepare('SELECT id, queue, kind, reason FROM parked_messages').all();

@@ -219,7 +219,11 @@ describe('grant', () => {
     const forEver = await selling(null, null);
     const customer = newCustomer();
     expect((await forEver.grant({ customer })).body).toMatchObject({ status: 'active', unlimited: true, paid_through: null });
-    expect(refusedOf(await forEver.grant({ customer, days: 1 }))).toEqual([422, 'validation_error', ['body', 'days']]);
+    for (const [field, given] of Object.entries({ days: { days: 1 }, units: { units: 1 } })) {
+      const refused = await forEver.grant({ customer, ...given });
+      expect(refusedOf(refused)).toEqual([422, 'validation_error', ['body', field]]);
+      expect(refused.body.detail[0].msg).toBe('The product is sold for ever, without counted units. Leave out units and days.');
+    }
     const timed = await selling(null, 30);
     expect((await timed.grant({ customer, days: 1 })).body).toMatchObject({ unlimited: false });
   });

@@ -1,8 +1,9 @@
 import { and, desc, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
-import type { AuthorizationId, PaymentId } from '#core/ids.ts';
+import type { AuthorizationId, PaymentId, ProductId } from '#core/ids.ts';
 import { rowsOnChainOf } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { type Listed, listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import {
   type AuthorizationRow,
@@ -12,6 +13,7 @@ import {
 } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
 import type { Customer } from '#rules/balance.ts';
+import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 
 const { id, paymentId, subscriptionAddress, livemode, version, createdAt, customerRef, subscriberWallet } = subscriptionAuthorizations;
 
@@ -122,6 +124,24 @@ export const scheduleSigner = ({ db, merchantId, now }: Scope, wallet: string): 
     { nextLookAt: now },
     sql`merchant_id = ${merchantId} AND livemode = 0 AND subscriber_wallet = ${wallet} AND ended_at IS NULL AND next_look_at > ${now}`,
   );
+
+export interface AuthorizationFilter {
+  status?: AuthorizationStatus | undefined;
+  productId?: ProductId | undefined;
+}
+
+/** Lists the merchant's authorizations in one mode, newest first. */
+export const listOwnAuthorizations = (
+  scope: Scope,
+  { status, productId }: AuthorizationFilter,
+  page: PageRequest,
+): Promise<Listed<AuthorizationRow>> => {
+  const narrowed = rowsOf(subscriptionAuthorizations, scope, [
+    [subscriptionAuthorizations.status, status],
+    [subscriptionAuthorizations.productId, productId],
+  ]);
+  return listPage(scope.db, subscriptionAuthorizations, narrowed, newestFirst(createdAt), page);
+};
 
 export const listAuthorizations = (db: Db, ids: AuthorizationId[]): Promise<AuthorizationRow[]> =>
   db.select().from(subscriptionAuthorizations).where(inArray(id, ids)).all();

@@ -118,7 +118,7 @@ export async function grantEntitlement(
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
   if (answer.reason === 'full') throw tooManyKeys(ctx, answer);
   const problem = refusal
-    ? { loc: ['body', refusal.field], msg: GRANT_PROBLEMS[refusal.reason][refusal.field], type: refusal.reason }
+    ? { loc: ['body', refusal.field], msg: textOfGrantProblem(sold, refusal), type: refusal.reason }
     : { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
   throw new ApiError('validation_error', { problems: [problem] });
 }
@@ -130,6 +130,11 @@ const GRANT_PROBLEMS: Record<GrantProblem['reason'], Record<GrantProblem['field'
   },
   nothing_granted: { units: 'Name units, days or both, as the product sells them.', days: 'Name the days to grant.' },
 };
+
+const textOfGrantProblem = ({ usageUnits, accessPeriodDays }: Sold, { reason, field }: GrantProblem): string =>
+  usageUnits === null && accessPeriodDays === null
+    ? 'The product is sold for ever, without counted units. Leave out units and days.'
+    : GRANT_PROBLEMS[reason][field];
 
 /** Frees what a consumption used. The consumption's id tells which object keeps it. 404, 409 state_conflict. */
 export async function refundConsumption(ctx: Scope, request: IdempotentRequest, input: { consumptionId: string; reason: string }) {

@@ -80,7 +80,7 @@ export function sendListing(shown: ShownListing, { facts, scripts, priceText }: 
     },
     <>
       <a class="skip" href="#pay">
-        {page.say('choose')}
+        {page.say('skip')}
       </a>
       <header class="offer">
         <Brand {...shown} />

@@ -42,6 +42,7 @@ export const de = {
   terms: 'Bedingungen',
   privacy: 'Datenschutz',
   report: 'Problem melden',
+  skip: 'Direkt zur Zahlung',
   choose: 'Wie möchten Sie zahlen?',
   payWith: 'Mit {wallet} zahlen',
   onThisDevice: 'In diesem Browser',

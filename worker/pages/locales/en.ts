@@ -40,6 +40,7 @@ export const en = {
   terms: 'Terms',
   privacy: 'Privacy',
   report: 'Report a problem',
+  skip: 'Skip to the payment',
   choose: 'Choose how to pay',
   payWith: 'Pay with {wallet}',
   onThisDevice: 'In this browser',

@@ -42,6 +42,7 @@ export const es = {
   terms: 'Condiciones',
   privacy: 'Privacidad',
   report: 'Informar de un problema',
+  skip: 'Ir al pago',
   choose: 'Elija cómo pagar',
   payWith: 'Pagar con {wallet}',
   onThisDevice: 'En este navegador',

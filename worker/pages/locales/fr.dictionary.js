@@ -41,6 +41,7 @@ export const fr = {
   terms: 'Conditions',
   privacy: 'Confidentialité',
   report: 'Signaler un problème',
+  skip: 'Aller au paiement',
   choose: 'Choisissez comment payer',
   payWith: 'Payer avec {wallet}',
   onThisDevice: 'Dans ce navigateur',

@@ -41,6 +41,7 @@ export const ja = {
   terms: '利用規約',
   privacy: 'プライバシー',
   report: '問題を報告',
+  skip: 'お支払いへ進む',
   choose: 'お支払い方法を選んでください',
   payWith: '{wallet} で支払う',
   onThisDevice: 'このブラウザーで',

@@ -41,6 +41,7 @@ export const ptBR = {
   terms: 'Termos',
   privacy: 'Privacidade',
   report: 'Relatar um problema',
+  skip: 'Ir para o pagamento',
   choose: 'Escolha como pagar',
   payWith: 'Pagar com {wallet}',
   onThisDevice: 'Neste navegador',

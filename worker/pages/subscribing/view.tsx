@@ -1,5 +1,5 @@
 import type { SubscribingKey } from '../locales/subscribing/en.ts';
-import { Newcomer, ReceiptEmail } from '../parts/elsewhere.tsx';
+import { Code, Newcomer, ReceiptEmail } from '../parts/elsewhere.tsx';
 import { Address, Mark, Row, ShortAddress, Spinner, TestMoney, Title } from '../parts/parts.tsx';
 import type { QrCode } from '../parts/qr.ts';
 import { formatDay, formatInstant, formatMoney, formatPeriod, formatTime } from '../parts/text.ts';
@@ -279,7 +279,7 @@ function Explained({ facts, state, say, actions }: SubscribingProps<StateAt<'exp
   );
 }
 
-function Identity({ state, say, actions }: SubscribingProps<StateAt<'identity'>>) {
+function Identity({ facts, state, say, actions, drawCode }: SubscribingProps<StateAt<'identity'>>) {
   const { provider, deepLink } = state;
   return (
     <>
@@ -289,6 +289,7 @@ function Identity({ state, say, actions }: SubscribingProps<StateAt<'identity'>>
       <a class="button" href={deepLink} target="_blank" rel="noopener noreferrer">
         {say('identityOpen', { provider })}
       </a>
+      {facts.page === 'subscribe' && !facts.isPhone && <Code text={deepLink} label={say('identityQr', { provider })} drawCode={drawCode} />}
       <p class="quiet">{say('identityWaits')}</p>
       <button type="button" class="plain-button" onClick={() => actions?.finishIdentity()}>
         {say('identityDone')}

@@ -101,7 +101,7 @@ export const REFUSED_STATES = {
     next: 'Operators: set `FEE_WALLET`, or `FEE_BPS` to 0.',
   },
   mail_not_configured: {
-    why: 'This deployment sends no letters; `meta.missing` names what is missing.',
+    why: 'This deployment sends no e-mails; `meta.missing` names what is missing.',
     next: 'Operators: set `MAIL_PROVIDER` and `MAIL_FROM`. Everything else works without.',
   },
   handoff_not_configured: {

@@ -18,7 +18,7 @@ export const ACCOUNT_FIELDS: Readonly<Record<string, string>> = {
   current_password: 'The password of now; it proves who is asking.',
   has_password: 'Whether it signs in with a password.',
   email_verified: 'Whether the address is proven.',
-  email_problem: 'Why no letter goes to the address any more; absent while they arrive.',
+  email_problem: 'Why no e-mail goes to the address any more; absent while e-mails arrive.',
   claimed: 'What ended when the account was taken over by the reader of its address.',
   'ClaimedAccount.at': 'When that was.',
   'ClaimedAccount.keys': 'Keys that ended.',

@@ -58,8 +58,20 @@ describe('what a paper says', () => {
 
   it('says times in UTC and amounts for the eye and to the last unit', async () => {
     const { text } = await renderAndRead(sample('plain'));
-    for (const words of ['14 November 2026, 22:13:20 UTC', '1,234.50 USDC', '1234.5 USDC', '1234500000 base units']) {
+    for (const words of ['14 November 2026, 22:13:20 UTC', '1,234.50 USDC', '1234.5 USDC', 'Amount in base units 1234500000']) {
       expect(text).toContain(dense(words));
+    }
+  });
+
+  it('says what was bought without ids or base units, which stand in the proof', async () => {
+    const facts = sample('plain');
+    const { product_id, merchant, amount } = documentOf(facts);
+    const { text } = await renderAndRead(facts);
+    const [before, proof] = [text.slice(0, text.lastIndexOf('ProofReceiptid')), text.slice(text.lastIndexOf('ProofReceiptid'))];
+    expect(before).toContain('PurchaseProduct');
+    for (const technical of [product_id, merchant.account_id, amount.base_units]) {
+      expect(before).not.toContain(technical);
+      expect(proof).toContain(technical);
     }
   });
 

@@ -16,7 +16,7 @@ const between = (text: string, before: string, after: string): string => {
   const start = text.indexOf(before) + before.length;
   return text.slice(start, text.indexOf(after, start));
 };
-const productOf = (text: string): string => between(text, 'PurchaseProduct', 'Productid');
+const productOf = (text: string): string => between(text, 'PurchaseProduct', 'Seller');
 const escapeOf = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16).toUpperCase()}}`;
 
 /** Whether a text comes back character by character, each as itself or as its escape. */

@@ -1,18 +1,34 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
-import { type AuthorizationId, isAuthorizationId } from '#core/ids.ts';
+import { type AuthorizationId, isAuthorizationId, type ProductId } from '#core/ids.ts';
+import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { AuthorizationBody, toAuthorizationResource } from '#features/authorizations/resource.ts';
-import { findAuthorization } from '#features/authorizations/store.ts';
+import { findAuthorization, listOwnAuthorizations } from '#features/authorizations/store.ts';
 import { isOf } from '#platform/context.ts';
+import { pageRequest, toPage } from '#platform/db/page.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { merchantErrors, merchantRoute, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
 import { answerLeased, IdempotencyHeader, idempotencyErrors, requireIdempotencyKey, sendStored } from '#platform/http/idempotency-key.ts';
-import { type AppEnv, jsonBody, ModeQuery, ok, protocolBodyErrors, type RouteContext, router, Timestamp } from '#platform/http/openapi.ts';
+import {
+  type AppEnv,
+  countedLessWith,
+  idOf,
+  jsonBody,
+  ModeQuery,
+  ok,
+  PageQuery,
+  pageOf,
+  protocolBodyErrors,
+  type RouteContext,
+  router,
+  Timestamp,
+} from '#platform/http/openapi.ts';
 import { countCall, publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
+import { AUTHORIZATION } from '#rules/states.ts';
 import { askForLook, getAuthorization } from '../reconcile.ts';
 import { confirmCancel, prepareCancel } from './cancel.ts';
 import { stopAuthorization } from './stop.ts';
@@ -24,6 +40,25 @@ const params = z.object({
     .openapi({ param: { name: 'authorization_id', in: 'path' }, example: 'nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5' }),
 });
 const tags = ['Subscriptions'];
+
+const list = createRoute({
+  method: 'get',
+  path: '/access/native-subscriptions',
+  operationId: 'listNativeSubscriptions',
+  tags,
+  summary: 'List native subscriptions',
+  description: `Native subscriptions as they are stored, newest first. ${countedLessWith('`product_id` and `status` together')}`,
+  ...merchantRoute('read'),
+  request: {
+    query: z.object({
+      ...PageQuery,
+      status: z.enum(AUTHORIZATION.states).optional(),
+      product_id: idOf<ProductId>().optional(),
+      ...ModeQuery,
+    }),
+  },
+  responses: { ...ok(pageOf(AuthorizationBody, 'NativeSubscriptionPage')), ...merchantErrors() },
+});
 
 const get = createRoute({
   method: 'get',
@@ -114,6 +149,12 @@ const confirm = createRoute({
 });
 
 export const subscriptionRoutes = router()
+  .openapi(list, async (c) => {
+    const { scope: ctx } = c.var;
+    const { status, product_id: productId, ...query } = c.req.valid('query');
+    const page = pageRequest(query, status !== undefined && productId !== undefined ? COUNTED_FILTERED_MAX : undefined);
+    return c.json(toPage(page, await listOwnAuthorizations(ctx, { status, productId }, page), toAuthorizationResource), 200);
+  })
   .openapi(get, async (c) => {
     const { scope: ctx } = c.var;
     const row = await getAuthorization(ctx, c.req.valid('param').authorization_id as AuthorizationId);

@@ -73,6 +73,8 @@ export const subscriptionAuthorizations = sqliteTable(
       .on(table.livemode, table.subscriptionAddress)
       .where(sql`status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval')`),
     index('subscription_authorizations_by_address').on(table.subscriptionAddress, table.livemode, table.createdAt),
+    index('subscription_authorizations_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('subscription_authorizations_by_status').on(table.merchantId, table.livemode, table.status, table.createdAt),
     index('subscription_authorizations_of_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
     index('subscription_authorizations_by_wallet').on(table.merchantId, table.livemode, table.subscriberWallet, table.productId),
     index('subscription_authorizations_by_ref')
