@@ -55,8 +55,20 @@ const turned =
           said: ({ switched_off: off }: { switched_off: string[] }) => (off.length > 0 ? `off: ${off.join(', ')}` : 'everything is on'),
         };
 
-const lines = ({ items }: { items: object[] }): string =>
-  items.length === 0 ? 'none' : [Object.keys(items[0]!), ...items.map(Object.values)].map((row) => row.join('  ')).join('\n');
+/** Items as a table under their field names; `-` stands where a field is null or empty, so that each column keeps its place. */
+function lines({ items }: { items: object[] }): string {
+  if (items.length === 0) return 'none';
+  const rows = [Object.keys(items[0]!), ...items.map((item) => Object.values(item).map((value) => String(value ?? '') || '-'))];
+  const widths = rows[0]!.map((_name, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
 
 const TOTALS_TEXT =
   'Live sales. sessions, confirmed, failed and expired count hosted checkouts; usdc_count and sol_count count all payments in that asset.';

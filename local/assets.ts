@@ -1,7 +1,8 @@
 /**
  * Lays out what the Worker serves as files: the two API references, copied from their packages, so that the pages need no
- * foreign host, the scripts of the hosted pages, and the fonts of receipts. Runs after `npm ci` and before dev, test and build; nothing it
- * writes is committed. `dist/assets` is what a deployment uploads. `dist/dev-assets` holds the same and the demo wallet of local development.
+ * foreign host, the scripts of the hosted pages, and the fonts of receipts. Runs after `npm ci`, before dev and tests, and before each
+ * bundle; nothing it writes is committed. `dist/assets` is what a deployment uploads. `dist/dev-assets` holds the same and the demo wallet
+ * of local development.
  * @module
  */
 

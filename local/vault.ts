@@ -34,7 +34,7 @@ const OWN = [
 ];
 
 const HEAD = `# All secrets of one deployment. Keep this file in a vault: the platform never shows them again, and without PEPPER and
-# RECEIPT_KEYS accounts, keys and receipts are lost. Each is a ring: a new value goes behind a comma (README, Turning secrets).
+# RECEIPT_KEYS accounts, keys and receipts are lost. Each is a ring: a new value goes behind a comma (README, Rotating secrets).
 # Secrets of other parties (RESEND_API_KEY, GOOGLE_CLIENT_SECRET, PROCESSOR_API_KEY …) may be added as further lines.
 `;
 

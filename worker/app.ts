@@ -5,6 +5,7 @@ import { closeBodies } from '#platform/http/bodies/closed-bodies.ts';
 import { ICON, ICON_PATH, OPEN_ICON_HEADERS } from '#platform/http/icon.ts';
 import { registerSecuritySchemes, withSignatureHeader } from '#platform/http/security-schemes.ts';
 import { devMailRoutes } from './pages/dev-mail.tsx';
+import { devTelegramRoutes } from './pages/dev-telegram.tsx';
 import { pageRoutes } from './pages/routes.tsx';
 import { publishedLimits, withPaymentInfo, x402Discovery } from './published/discovery.ts';
 import { docsRoutes } from './published/docs.ts';
@@ -21,7 +22,7 @@ import { newApp } from './serve.ts';
 /** Every route there is, those of `front.ts` among them: the document describes all, and each refuses what another would. */
 export const app = newApp((every) => {
   for (const routes of [...versionedRouters, eventTypeRoutes, webhookTestRoutes]) every.route('/v1', routes);
-  for (const routes of [...rootRouters, siteRoutes, docsRoutes, healthRoutes, metricsRoutes, pageRoutes, devMailRoutes])
+  for (const routes of [...rootRouters, siteRoutes, docsRoutes, healthRoutes, metricsRoutes, pageRoutes, devMailRoutes, devTelegramRoutes])
     every.route('/', routes);
 });
 

@@ -173,6 +173,7 @@ describe('every matter has one owner', () => {
       'worker/platform/providers/local-clock.ts',
       'worker/platform/providers/mail/resend.ts',
       'worker/platform/providers/messaging/platform.ts',
+      'worker/platform/providers/messaging/small-telegram.ts',
       'worker/platform/providers/picture.ts',
       'worker/platform/providers/price.ts',
       'worker/platform/providers/processor.ts',

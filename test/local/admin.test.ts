@@ -49,8 +49,22 @@ describe('npm run admin', () => {
     const { out } = await admin(url, ...words);
     expect(out).toContain(']52;c;cm0gLXJm Ada 2J id eve active');
     expect(out.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Cf}/u);
-    if (words[0] === 'accounts') expect(out.trimEnd().split('\n')[0]).toBe('id  name');
+    if (words[0] === 'accounts') expect(out.trimEnd().split('\n')[0]).toBe('id   name');
     if (words[0] === 'accounts') expect(out.trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  it('prints accounts as a table whose columns keep their place where nothing is known', async () => {
+    const { url } = await serve((response) => {
+      response.setHeader('content-type', 'application/json');
+      const known = { email: 'ada@example.com', plan: 'growth', plan_source: 'processor', plan_through: null, is_staff: false };
+      response.end(JSON.stringify({ items: [known, { ...known, email: null, plan: 'free', plan_source: 'free', is_staff: true }] }));
+    });
+    expect((await admin(url, 'accounts')).out.split('\n')).toEqual([
+      'email            plan    plan_source  plan_through  is_staff',
+      'ada@example.com  growth  processor    -             false',
+      '-                free    free         -             true',
+      '',
+    ]);
   });
 
   it('names an account in the body of its call, never in the address, which access logs keep', async () => {

@@ -21,6 +21,11 @@ it('locks every package, of every platform, to the SHA-512 of its archive', () =
   expect(unlocked.map(([path, { version }]) => `${path}@${version}`)).toEqual([]);
 });
 
+it('locks what the manifest says now, the version of Node that it asks for included', () => {
+  const [{ engines, dependencies, devDependencies }, { '': locked }] = [read('package.json'), read('package-lock.json').packages];
+  expect(locked).toMatchObject({ engines, dependencies, devDependencies });
+});
+
 it('names no registry: an archive may come from anywhere, since its hash is known', () => {
   expect(packages.filter(([, { resolved, link }]) => resolved !== undefined || link).map(([path]) => path)).toEqual([]);
 });

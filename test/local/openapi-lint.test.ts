@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
@@ -18,6 +19,11 @@ beforeAll(async () => {
   const document = (await readDocument()) as { info: object };
   text = JSON.stringify(ofDeployment(document, 'https://pay.svc.dev', { name: 'Svc', url: 'https://svc.dev' }));
 }, 60_000);
+
+it('is read by the major of redocly that is current, not by an earlier one that other packages bring', () => {
+  const manifest = new URL('../../node_modules/@redocly/openapi-core/package.json', import.meta.url);
+  expect(JSON.parse(readFileSync(manifest, 'utf8')).version).toMatch(/^2\./);
+});
 
 it('is a document in which redocly’s recommended rules find nothing but what the specification asks for', async () => {
   const config = await createConfig({ extends: ['recommended'] });

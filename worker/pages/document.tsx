@@ -55,6 +55,8 @@ export interface Sheet {
   alsoConnectTo?: string | null;
   /** Never in a frame, also where the configuration lets merchants frame the others: what a person presses there must be seen. */
   isUnframed?: boolean;
+  /** The page has a form that a browser sends without a script. */
+  hasForm?: true;
   /** Of this service itself, in English alone, and for search engines. */
   isSite?: true;
   /** What a link to the page shows where it is posted. */
@@ -98,7 +100,7 @@ export function sendPage(page: PageContext, sheet: Sheet, children: Child): Resp
   );
   const { ctx } = c.var;
   const frameAncestors = sheet.isUnframed ? "'none'" : ctx.config.FRAME_ANCESTORS;
-  const headers = pageHeaders(ctx, { nonce, alsoConnectTo: sheet.alsoConnectTo ?? null, frameAncestors });
+  const headers = pageHeaders(ctx, { nonce, alsoConnectTo: sheet.alsoConnectTo ?? null, hasForm: sheet.hasForm ?? false, frameAncestors });
   if (sheet.retryAfterSeconds !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(sheet.retryAfterSeconds)));
   return c.body(`<!doctype html>${html}`, sheet.status ?? 200, { ...headers, 'Content-Language': locale });
 }

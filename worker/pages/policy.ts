@@ -5,11 +5,13 @@ export interface PagePolicy {
   nonce: string;
   /** Local development only: the node of the demo wallet. */
   alsoConnectTo: string | null;
+  /** A form that asks for this page, or another of ours, with what was typed. No page sends a form anywhere else. */
+  hasForm?: boolean;
   /** Who may show the page in a frame, as the policy spells it. */
   frameAncestors: string;
 }
 
-const policyOf = ({ nonce, alsoConnectTo, frameAncestors }: PagePolicy): string =>
+const policyOf = ({ nonce, alsoConnectTo, hasForm = false, frameAncestors }: PagePolicy): string =>
   [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
@@ -17,7 +19,7 @@ const policyOf = ({ nonce, alsoConnectTo, frameAncestors }: PagePolicy): string 
     "img-src 'self' https: data:",
     `connect-src 'self'${alsoConnectTo === null ? '' : ` ${alsoConnectTo}`}`,
     "base-uri 'none'",
-    "form-action 'none'",
+    `form-action ${hasForm ? "'self'" : "'none'"}`,
     `frame-ancestors ${frameAncestors}`,
   ].join('; ');
 

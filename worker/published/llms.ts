@@ -9,6 +9,7 @@ import { PAID_PLANS, PLAN_DAYS, PLANS } from '#rules/plans.ts';
 import { operationsOf, type PublishedDocument } from './discovery.ts';
 import { operationText } from './reference/operation-text.ts';
 import { firstSale } from './site/guide.ts';
+import { JOURNEYS } from './site/journeys.ts';
 
 interface Flow {
   title: string;
@@ -58,16 +59,6 @@ const FLOWS: Flow[] = [
     ],
   },
   {
-    title: 'Sell by the request',
-    command: (baseUrl) =>
-      `curl -sS ${baseUrl}/v1/access/entitlements/consume -H "x-svc-key: $KEY" -H "idempotency-key: $(uuidgen)" -H 'content-type: application/json' -d '{"product_id":"…","customer":{"customer_ref":"user-42"}}'`,
-    words:
-      'Before billable work, consume a unit. 403 `entitlement_missing` or `subscription_expired` comes with a PAYMENT-REQUIRED header: answer ' +
-      '402 with it. When the buyer repeats the request with PAYMENT-SIGNATURE, settle it, and serve only once that succeeded. In TypeScript `protect()` ' +
-      'of the SDK (folder `sdk` of the repository; for Hono, Express and fetch handlers) does all of it.',
-    calls: ['POST /v1/access/entitlements/consume', 'POST /v1/access/x402/settle', 'POST /v1/access/entitlements/refund'],
-  },
-  {
     title: 'Sell with an unmodified x402 resource server',
     words: 'Point its facilitator at `/v1/access/x402/facilitator` and send your key as `X-Svc-Key`. `payTo` is your own payout wallet.',
     calls: [
@@ -76,16 +67,7 @@ const FLOWS: Flow[] = [
       'POST /v1/access/x402/facilitator/settle',
     ],
   },
-  {
-    title: 'Sell by hosted checkout',
-    words: 'Send the buyer to `checkout_url`. Unlock on the `payment.confirmed` webhook, or on a payment read from your own server.',
-    calls: [
-      'POST /v1/access/payment-sessions',
-      'POST /v1/products/p/{slug}/connect',
-      'POST /v1/pay/confirm',
-      'GET /v1/payments/{payment_id}',
-    ],
-  },
+  ...JOURNEYS.map(({ command, ...flow }) => ({ ...flow, command: () => command })),
 ];
 
 const RULES = [

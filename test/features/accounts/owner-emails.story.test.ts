@@ -125,6 +125,18 @@ describe('security_alert', () => {
     expect(texts).toHaveLength(5);
   });
 
+  it('tells of a live endpoint that was led to another URL, once, and of no other change of it', async () => {
+    const url = `${testEnv.TEST_RECEIVER_URL}/ok/mine`;
+    const moved = `${testEnv.TEST_RECEIVER_URL}/ok/moved`;
+    for (const key of [ada.key, ada.sandboxKey]) {
+      const path = `/v1/webhooks/endpoints/${(await w.call('POST', '/v1/webhooks/endpoints', { key, body: { url } })).body.endpoint_id}`;
+      for (const body of [{ description: 'mine' }, { url }, { url: moved }, { url: moved }])
+        expect((await w.call('PATCH', path, { key, body })).status).toBe(200);
+    }
+    const texts = await textsTo(ada.email);
+    expect(texts.map((text) => /\/ok\/(?:mine|moved)/.exec(text)![0])).toEqual(['/ok/mine', '/ok/moved']);
+  });
+
   it('is written ten times an hour to one address at most', async () => {
     for (let index = 0; index < 12; index++) await w.call('POST', '/v1/keys', { key: ada.token, body: { name: `key ${index}` } });
     expect(await textsTo(ada.email)).toHaveLength(10);

@@ -142,6 +142,7 @@ describe('paths and methods', () => {
       '/v1/operator/reconcile',
       '/v1/operator/metrics',
       '/dev/mail',
+      '/dev/telegram',
     ];
     for (const path of hidden)
       for (const method of ['GET', 'POST', 'DELETE']) {

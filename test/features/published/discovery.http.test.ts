@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PAID_PLANS, PLANS } from '#rules/plans.ts';
 import { operationsOf } from '../../../worker/published/discovery.ts';
+import { JOURNEYS } from '../../../worker/published/site/journeys.ts';
 import { builtRoutes, nameOf, operations } from '../../contract/spec-routes.ts';
 import { openTreasury } from '../../world/activation.ts';
 import { decoded } from '../../world/agent.ts';
@@ -99,6 +100,15 @@ describe('/llms.txt', () => {
     for (const [, call, link] of named) {
       expect(built).toContain(call);
       expect(new URL(link!).pathname).toBe(`/v1/docs/${operations.get(call!)!.operationId}.md`);
+    }
+  });
+
+  it('has a flow for each thing that a merchant comes to do, as /docs has a guide, with the same command', async () => {
+    const text = await read();
+    for (const { title, calls, command } of JOURNEYS) {
+      expect(text).toContain(`## ${title}\n`);
+      expect(text).toContain(command);
+      for (const call of calls) expect(text).toContain(`[${call}](`);
     }
   });
 

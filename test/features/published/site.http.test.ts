@@ -70,6 +70,20 @@ describe('the site of the service itself', () => {
     for (const path of ['/docs', '/docs/errors/not_found']) expect((await read(path)).text).not.toContain('<pre>');
   });
 
+  it('finds error codes by words of their names or of what is said of them, without a script, and shows no markup that was asked for', async () => {
+    const codesIn = (text: string) => [...text.matchAll(/href="\/docs\/errors\/(\w+)"/g)].map(([, code]) => code);
+    const all = codesIn((await read('/docs/errors')).text);
+    const found = await read('/docs/errors?q=PLAN+limit');
+    expect(codesIn(found.text)).toContain('plan_limit_reached');
+    expect(codesIn(found.text).length).toBeLessThan(all.length / 4);
+    expect(found.response.headers.get('content-security-policy')).toContain("form-action 'self'");
+    const none = await read('/docs/errors?q=%3Cscript%3Enothing');
+    expect(codesIn(none.text)).toEqual([]);
+    expect(none.text).toContain('No error code has these words.');
+    expect(none.text).not.toContain('<script>nothing');
+    expect((await read('/docs')).response.headers.get('content-security-policy')).toContain("form-action 'none'");
+  });
+
   it('has a section for every anchor that an e-mail leads to, and names there only calls that exist', async () => {
     const anyFacts = new Proxy({}, { get: () => 'x' });
     const links = Object.values(LETTERS).map((letter) =>

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from '../../../local/api.ts';
 import { callChain } from '../../../local/chain/client.ts';
+import { JOURNEYS } from '../../../worker/published/site/journeys.ts';
 import { DevProcess } from './dev-process.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -48,22 +49,30 @@ it('sets aside only blocks that are there', () => {
     ).not.toEqual([]);
 });
 
-it('what /docs tells a merchant to paste makes a product that is for sale, once it names a wallet', async () => {
+it('what /docs tells a merchant to paste makes a product that is for sale, and runs to its end for each journey, once it names a wallet', async () => {
+  const wallet = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
+  await callChain(rpcUrl, 'local_fundUsdc', [wallet, '0']);
   const html = await (await fetch(`${baseUrl}/docs`)).text();
-  const shown = /<pre[^>]*><code>(BASE=[\s\S]*?)<\/code><\/pre>/.exec(html)![1]!;
-  const command = shown
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&gt;', '>')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&amp;', '&');
-  const named = command
-    .replace(/^PAYOUT=.*$/m, 'PAYOUT=Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa')
-    .replace('ada@example.com', 'grace@example.com');
+  const shown = [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, block]) =>
+    block!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&gt;', '>').replaceAll('&lt;', '<').replaceAll('&amp;', '&'),
+  );
+  expect(shown.length).toBe(1 + JOURNEYS.length);
+  const named = shown.join('\necho --\n').replace(/^PAYOUT=.*$/m, `PAYOUT=${wallet}`);
   const { stdout } = await promisify(execFile)('bash', ['-e', '-o', 'pipefail', '-c', named], { cwd: home });
-  const page = stdout.trim().split('\n').at(-1)!;
+  const [page, ...answers] = stdout.split('--\n').map((part) => part.trim());
   expect(page).toMatch(/\/p\/weather-api[\w-]*$/);
-  const { status } = await fetch(`${baseUrl}/v1/products${new URL(page).pathname}/connect`, {
+  expect(Object.fromEntries(JOURNEYS.map(({ id }, index) => [id, answers[index]]))).toEqual({
+    checkout: expect.stringContaining(`${page}?ps=`),
+    memberships: '0',
+    webhooks: expect.stringMatching(/^whsec_/),
+    x402: 'entitlement_missing',
+    subscriptions: expect.stringMatching(/^[\w+/]{400,}=*$/),
+    metered: expect.stringMatching(/^http/),
+    refunds: '0',
+    sandbox: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    'going-live': 'true',
+  });
+  const { status } = await fetch(`${baseUrl}/v1/products${new URL(page!).pathname}/connect`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: '{}',

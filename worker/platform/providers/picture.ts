@@ -7,6 +7,9 @@ const TIMEOUT_MS = 5 * SECOND;
 /** What an address showed, or why it was nothing that can be kept, in words for the merchant who named it. */
 export type PictureAnswer = { bytes: Uint8Array } | { problem: string };
 
+/** One sentence for a refusal, a status and silence, so that it tells no merchant what listens where. */
+const UNREAD: PictureAnswer = { problem: 'no picture could be read from its address' };
+
 /**
  * Reads a picture from a merchant's https address: no redirect followed, and never more read than it may have. What the bytes are is for the
  * caller to tell. Nothing throws: an address that cannot be read is a problem in words.
@@ -17,13 +20,11 @@ export async function fetchPicture({ leftMs }: { leftMs(): number }, url: string
     const response = await fetch(url, { redirect: 'manual', signal, headers: { accept: 'image/png, image/jpeg' } });
     if (!response.ok) {
       await response.body?.cancel();
-      return { problem: `its address answered ${response.status}` };
+      return UNREAD;
     }
     return await readBounded(response);
-  } catch (error) {
-    return {
-      problem: error instanceof Error && error.name === 'TimeoutError' ? 'its address took too long' : 'its address could not be reached',
-    };
+  } catch {
+    return UNREAD;
   }
 }
 

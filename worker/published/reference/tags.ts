@@ -22,12 +22,12 @@ const GROUPS: Record<string, Record<string, string>> = {
     Metered: 'Channels that are paid by vouchers while they are used.',
     Subscriptions: 'Plans on the chain that renew by themselves.',
   },
-  'Be told': {
+  Webhooks: {
     Webhooks: 'Endpoints for signed events, their deliveries, tests and replays.',
     Events: 'What your endpoints receive. Be idempotent on `id`.',
     Integrations: 'Automation platforms, and connectors of messengers.',
   },
-  'Run it': {
+  Operations: {
     Billing: 'Your plan here, and what it allows.',
     Support: 'Ask the people who run this deployment.',
     System: 'Whether the service is well.',

@@ -2,7 +2,8 @@ import type { Context } from 'hono';
 import { CHECKS } from '#features/readiness/checks.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { openPage, sendPage } from '../../pages/document.tsx';
-import { firstSale, mayEnter } from './guide.ts';
+import { firstSale } from './guide.ts';
+import { JOURNEYS } from './journeys.ts';
 
 const TITLE = 'Documentation';
 
@@ -16,6 +17,11 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
     <main class="prose">
       <SiteNav />
       <h1>{TITLE}</h1>
+      <nav aria-label="Guides">
+        {[{ id: 'first-sale', title: 'Your first sale' }, ...JOURNEYS].map(({ id, title }) => (
+          <a href={`#${id}`}>{title}</a>
+        ))}
+      </nav>
       <ul>
         <li>
           <a href="/v1/docs">API reference</a>, with requests to send from the page; the <a href="/v1/openapi.json">OpenAPI 3.1 document</a>{' '}
@@ -30,13 +36,14 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
         </li>
       </ul>
       <FirstSale baseUrl={baseUrl} />
-      <h2 id="who-calls">Who calls</h2>
+      <Guides />
+      <h2 id="who-calls">Authentication</h2>
       <p>
         Your server shows a key in <code>X-Svc-Key</code>; <code>svc_live_…</code> acts on real money, <code>svc_test_…</code> on the
         sandbox, where a simulated chain pays. A person shows the token of a sign-in as <code>Authorization: Bearer …</code>. A key is shown
         once, when it is made.
       </p>
-      <h2 id="twice">Sending twice</h2>
+      <h2 id="twice">Idempotency</h2>
       <p>
         Put an <code>Idempotency-Key</code> of your own on every write. The same request with the same key is done once, and gets the same
         answer again. Repeat what says <code>retryable: true</code>.
@@ -147,23 +154,42 @@ const FirstSale = ({ baseUrl }: { baseUrl: string }) => (
       <code>{firstSale(baseUrl)}</code>
     </pre>
     <p>
-      Open that page and pay: on a machine that runs <code>npm run dev</code> a demo wallet is there. Then ask whether the buyer may enter,
-      or have it told to you by a webhook (<code>POST /v1/webhooks/endpoints</code>):
+      Open that page and pay: on a machine that runs <code>npm run dev</code> a demo wallet is there. The guides below go on in the same
+      shell.
     </p>
-    <pre tabindex={0}>
-      <code>{mayEnter(baseUrl)}</code>
-    </pre>
+  </>
+);
+
+/** Words with calls and names between backquotes. */
+const Words = ({ children }: { children: string }) => (
+  <p>{children.split('`').map((part, index) => (index % 2 === 1 ? <code>{part}</code> : part))}</p>
+);
+
+/** A guide for each thing that a merchant comes to do, with commands that run. */
+const Guides = () => (
+  <>
+    {JOURNEYS.map(({ id, title, words, calls, command }) => (
+      <>
+        <h2 id={id}>{title}</h2>
+        <Words>{words}</Words>
+        <pre tabindex={0}>
+          <code>{command}</code>
+        </pre>
+        <ul>
+          {calls.map((call) => (
+            <li>
+              <code>{call}</code>
+            </li>
+          ))}
+        </ul>
+      </>
+    ))}
   </>
 );
 
 const Agents = () => (
   <>
-    <h2 id="agents">Selling to agents, being one</h2>
-    <p>
-      Before the work, call <code>POST /v1/access/entitlements/consume</code>. If it says <code>entitlement_missing</code>, answer your
-      caller 402 with the <code>PAYMENT-REQUIRED</code> header it gives you; when the caller comes back with <code>PAYMENT-SIGNATURE</code>,
-      call <code>{'POST /v1/access/x402/settle'}</code> and serve. The SDK’s <code>protect()</code> does all of it in one line.
-    </p>
+    <h2 id="agents">Agents</h2>
     <p>
       An agent without a person begins with <code>POST /v1/access/agent-bootstrap</code>: every answer carries the next calls to make.
     </p>

@@ -10,12 +10,42 @@ import { SiteNav } from './docs-page.tsx';
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const isCode = (name: string): name is ErrorCode => Object.hasOwn(ERRORS, name);
 
-/** `GET /docs/errors`: every code, by its status. */
+/** Codes and their words, each as a row of a table. */
+const Codes = ({ rows }: { rows: { code: string; message: string }[] }) => (
+  <table>
+    <tbody>
+      {rows.map(({ code, message }) => (
+        <tr>
+          <td>
+            <a href={`/docs/errors/${code}`}>
+              <code>{code}</code>
+            </a>
+          </td>
+          <td>{message}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+/** True if each word that was searched for is in a code or its words. */
+const isAbout = (words: string[], ...texts: string[]): boolean => {
+  const text = texts.join(' ').toLowerCase();
+  return words.every((word) => text.includes(word));
+};
+
+const QUERY_MAX = 64;
+
+/** `GET /docs/errors`: every code, by its status; with `q` those whose code, or what is said of it, has all words of it. */
 export async function sendErrorList(c: Context<AppEnv>): Promise<Response> {
   const page = await openPage(c, 'en');
+  const asked = (c.req.query('q') ?? '').slice(0, QUERY_MAX);
+  const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
+  const codes = CODES.filter((code) => isAbout(words, code, ERRORS[code].message, ERROR_WORDS[code].why, ERROR_WORDS[code].next));
+  const ofClient = Object.entries(CLIENT_CODES).filter(([code, { message, why, next }]) => isAbout(words, code, message, why, next));
   return sendPage(
     page,
-    { title: 'Error codes', layout: 'plain', isSite: true },
+    { title: 'Error codes', layout: 'plain', isSite: true, hasForm: true },
     <main class="prose">
       <SiteNav />
       <h1>Error codes</h1>
@@ -23,42 +53,33 @@ export async function sendErrorList(c: Context<AppEnv>): Promise<Response> {
         Every error is <code>{'{detail, code, request_id, docs_url, retryable, meta}'}</code>. Branch on <code>code</code>, never on the
         text.
       </p>
-      {[...Map.groupBy(CODES, (code) => ERRORS[code].status)]
+      <search>
+        <form action="/docs/errors">
+          <label>
+            Code or words <input type="search" name="q" value={asked} maxlength={QUERY_MAX} />
+          </label>{' '}
+          <button type="submit">Search</button>
+        </form>
+      </search>
+      {codes.length + ofClient.length === 0 && (
+        <p role="status">
+          No error code has these words. <a href="/docs/errors">All codes</a>
+        </p>
+      )}
+      {[...Map.groupBy(codes, (code) => ERRORS[code].status)]
         .toSorted(([a], [b]) => a - b)
-        .map(([status, codes]) => (
+        .map(([status, some]) => (
           <>
             <h2 id={`status-${status}`}>Status {status}</h2>
-            <table>
-              <tbody>
-                {codes.map((code) => (
-                  <tr>
-                    <td>
-                      <a href={`/docs/errors/${code}`}>
-                        <code>{code}</code>
-                      </a>
-                    </td>
-                    <td>{ERRORS[code].message}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Codes rows={some.map((code) => ({ code, message: ERRORS[code].message }))} />
           </>
         ))}
-      <h2>Codes of the SDK</h2>
-      <table>
-        <tbody>
-          {Object.entries(CLIENT_CODES).map(([code, { message }]) => (
-            <tr>
-              <td>
-                <a href={`/docs/errors/${code}`}>
-                  <code>{code}</code>
-                </a>
-              </td>
-              <td>{message}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {ofClient.length > 0 && (
+        <>
+          <h2>Codes of the SDK</h2>
+          <Codes rows={ofClient.map(([code, { message }]) => ({ code, message }))} />
+        </>
+      )}
     </main>,
   );
 }

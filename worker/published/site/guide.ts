@@ -1,5 +1,5 @@
 /**
- * What the page `/docs` shows as commands, for this deployment. A test pastes the first of them, with a wallet of its own.
+ * What the page `/docs` shows as commands, for this deployment. A test pastes them, with a wallet of its own.
  * @module
  */
 
@@ -15,9 +15,8 @@ TOKEN=$(curl -sS --fail-with-body $BASE/v1/auth/register -H 'content-type: appli
 KEY=$(curl -sS --fail-with-body $BASE/v1/keys -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
   -d '{"name":"server","permissions":["read","execute"]}' | json .raw_key)
 
-curl -sS --fail-with-body $BASE/v1/products -H "x-svc-key: $KEY" -H 'content-type: application/json' \\
-  -d '{"name":"Weather API","price":{"asset":"USDC","amount":"5"},"access_period_days":30,"usage_units":null,"payout_wallet":"'"$PAYOUT"'"}' | json .checkout_url`;
-
-/** Whether a customer may enter. */
-export const mayEnter = (baseUrl: string): string => `curl -sS --fail-with-body -H "x-svc-key: $KEY" \\
-  '${baseUrl}/v1/memberships/lookup?wallet_address=<the wallet of the buyer>'`;
+api() { curl -sS --fail-with-body -H "x-svc-key: $KEY" -H 'content-type: application/json' "$@"; }
+api $BASE/v1/products -d '{"name":"Weather API","price":{"asset":"USDC","amount":"5"},"access_period_days":30,"usage_units":null,
+  "payout_wallet":"'"$PAYOUT"'"}' > product.json
+PRODUCT=$(json .product_id < product.json)
+json .checkout_url < product.json`;

@@ -5,7 +5,7 @@ import { type EndpointId, newId, type ProductId } from '#core/ids.ts';
 import { planAlertOf } from '#features/accounts/auth/owner-emails.ts';
 import { listOwnIds } from '#features/products/store.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
-import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
+import { commitNew, isConstraint, transact, type Write } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Endpoint, Maker } from '#platform/db/tables/webhooks.ts';
 import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
@@ -140,17 +140,21 @@ export async function changeEndpoint(
     signedPayload: input.signed_payload,
   };
   const settings = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  // A key that leads an endpoint elsewhere gets what a new one would get.
+  const alerts =
+    ctx.livemode && input.url !== undefined ? await planAlertOf(ctx, ctx.merchantId, { change: 'endpoint_added', named: input.url }) : [];
   try {
     return await updateEndpointBy(ctx, actor, input.endpointId, {
       keep,
       decide: (endpoint) => {
         const isMoved = input.url !== undefined && input.url !== endpoint.url;
         const changed = { ...settings, ...(isMoved ? { changedBy: makerOf(actor) } : {}) };
-        if (input.status === undefined || input.status === endpoint.status) return { patch: changed, revives: false };
+        const writes = isMoved ? alerts : [];
+        if (input.status === undefined || input.status === endpoint.status) return { patch: changed, revives: false, writes };
         const revives = input.status === 'enabled';
         const status = ENDPOINT.next(endpoint.status, revives ? 'enable' : 'disable');
         const health = revives ? { failureStreak: 0, failingSince: null, disabledReason: null } : { disabledReason: 'by_merchant' };
-        return { patch: { ...changed, status, ...health }, revives };
+        return { patch: { ...changed, status, ...health }, revives, writes };
       },
     });
   } catch (error) {
@@ -173,6 +177,8 @@ export const disableEndpoint = (ctx: Scope, actor: Actor, endpointId: EndpointId
 export interface Decision {
   patch: Partial<Endpoint>;
   revives: boolean;
+  /** Statements that belong into the same batch. */
+  writes?: Write[];
 }
 
 /** Changes an endpoint as `decide` says, afresh at every try. */
@@ -183,7 +189,7 @@ export const updateEndpointBy = (
   { decide, keep }: { decide(endpoint: Endpoint): Decision; keep: Keep<Endpoint> },
 ): Promise<Endpoint> =>
   transact(ctx, { reload: () => getEndpoint(ctx, endpointId) }, (endpoint) => {
-    const { patch, revives } = decide(endpoint);
+    const { patch, revives, writes: beside = [] } = decide(endpoint);
     // A secret sealed once more looks different every time, so a lost answer is recognised by it too.
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))
       return unchangedKept(endpoint, keep);
@@ -191,6 +197,6 @@ export const updateEndpointBy = (
     // What waited ends now, and shows it: whether it is sent must not depend on when the endpoint is enabled again.
     const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint.id)] : [];
     const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };
-    const writes = [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting];
+    const writes = [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting, ...beside];
     return withAnswer({ events: [], writes, result }, keep(result));
   });

@@ -146,31 +146,24 @@ function Products({ facts, say, state }: DashboardProps<OpenDashboard>) {
   );
 }
 
-/** What a merchant does next: where the reference has it, and which part of the README tells of it. */
+/** What a merchant does next, and the guide that begins it. */
 export const NEXT_STEPS = [
-  { key: 'goProduct', href: '/v1/docs#tag/products/POST/v1/products', readme: 'Use it' },
-  { key: 'goCheckout', href: '/v1/docs#tag/checkout', readme: 'Send buyers to the checkout page' },
-  { key: 'goPerRequest', href: '/v1/docs#tag/x402', readme: 'Be paid per request' },
-  { key: 'goWebhooks', href: '/v1/docs#tag/webhooks', readme: 'Be told: webhooks' },
-  { key: 'goSandbox', href: '/v1/docs#tag/sandbox', readme: 'Try it in the sandbox' },
-  { key: 'goReference', href: '/v1/docs', readme: null },
-  { key: 'goMachines', href: '/llms.txt', readme: 'Found by machines' },
+  { key: 'goProduct', href: '/docs#first-sale' },
+  { key: 'goCheckout', href: '/docs#checkout' },
+  { key: 'goPerRequest', href: '/docs#x402' },
+  { key: 'goWebhooks', href: '/docs#webhooks' },
+  { key: 'goSandbox', href: '/docs#sandbox' },
+  { key: 'goReference', href: '/v1/docs' },
+  { key: 'goMachines', href: '/llms.txt' },
 ] as const;
 
 const WayOn = ({ say }: DashboardProps<OpenDashboard>) => (
   <section class="panel" aria-labelledby="way-on">
     <h2 id="way-on">{say('whereToGo')}</h2>
     <ul class="rows">
-      {NEXT_STEPS.map(({ key, href, readme }) => (
+      {NEXT_STEPS.map(({ key, href }) => (
         <li key={key}>
-          <span>
-            <a href={href}>{say(key)}</a>
-            {readme !== null && (
-              <small class="quiet">
-                README: <span lang="en">{readme}</span>
-              </small>
-            )}
-          </span>
+          <a href={href}>{say(key)}</a>
         </li>
       ))}
     </ul>

@@ -1,0 +1,55 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DevTelegram } from '../../world/dev-telegram.ts';
+import { MembersWorld } from '../../world/members.ts';
+import type { Merchant } from '../../world/world.ts';
+
+const CHAT = '-1005';
+
+describe('/dev/telegram, on a machine with a small Telegram', () => {
+  const w = new MembersWorld({ DEMO_WALLET: 'true' });
+  const screen = new DevTelegram(w);
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+
+  it('posts a code in a chat, presses start for a buyer, and shows the invitation and who used it', async () => {
+    const begun = await w.call('POST', '/v1/account/delivery/claims', { key: ada.key, body: { provider: 'telegram' } });
+    const claimed = await screen.act({ act: 'post', chat: CHAT, text: `Here it is: ${begun.body.code}` });
+    expect(claimed).toContain(`The chat ${CHAT} is claimed.`);
+    const club = await w.club(ada, { provider: 'telegram', chat_id: CHAT });
+    const opened = await w.call('POST', `/v1/products/p/${club.slug}/identity`);
+    const started = await screen.act({ act: 'start', link: opened.body.deep_link, user: '4712', username: 'grace' });
+    expect(started).toContain('The service knows that 4712 (grace) came.');
+    const { body: payment } = await w.call('POST', `/v1/products/p/${club.slug}/connect`, {
+      body: { identity_session_id: opened.body.identity_session_id },
+    });
+    await w.confirm(payment.payment_id, await w.chain.pay(await w.chain.wallet(), payment));
+    await w.settleDown();
+    const shown = await screen.read();
+    const link = /https:\/\/t\.me\/\+[\w-]+/.exec(shown)![0];
+    expect(shown).toContain('To 4712');
+    await screen.act({ act: 'join', link, user: '4712' });
+    expect(await screen.read()).toMatch(new RegExp(`Chat ${CHAT}[^]*Members: 4712`));
+  });
+
+  it('says in the service’s words why nothing came of it', async () => {
+    expect(await screen.act({ act: 'post', chat: CHAT, text: 'claim-aaaaaaaaaaaaaaaaaaaaaaaa' })).toContain('There is no such object');
+    expect(await screen.act({ act: 'post', chat: CHAT, text: 'hello' })).toContain('There is no code in this text.');
+    const nobody = '01900000-0000-7000-8000-000000000000';
+    expect(await screen.act({ act: 'start', link: nobody, user: '1', username: '' })).toContain('This identity session is unknown.');
+    expect(await screen.act({ act: 'start', link: nobody, user: 'x', username: '' })).toContain('A user id is 1 to 20 digits.');
+  });
+
+  it('is there on a local machine alone, and takes no form of another page', async () => {
+    expect((await new MembersWorld().call('GET', '/dev/telegram')).status).toBe(404);
+    expect((await new MembersWorld({ DEMO_WALLET: 'true', RPC_URL: 'https://127.0.0.2:1' }).call('GET', '/dev/telegram')).status).toBe(404);
+    expect((await screen.send({ act: 'join', link: 'x', user: '1' }, 'https://evil.example')).status).toBe(403);
+  });
+
+  it('says what to start where there is no Telegram, and still tells who came', async () => {
+    const alone = new DevTelegram(new MembersWorld({ DEMO_WALLET: 'true', TELEGRAM_BOT_TOKEN: '' }));
+    expect(await alone.read()).toContain('npm run dev -- --world');
+    expect(await alone.read()).toContain('Press start');
+  });
+});
