@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createKeyPairSignerFromBytes, type KeyPairSigner } from '@solana/kit';
-import { signing } from '../worker/pages/locales/signing/en.ts';
+import signing from '../worker/pages/locales/signing/en.json' with { type: 'json' };
 import { fromBase64 } from '../worker/pages/parts/bytes.ts';
 import { sayIn } from '../worker/pages/parts/text.ts';
 import { PRIORITY_FEE_MAX, type ReadTransaction, readTransaction } from '../worker/pages/parts/transaction.ts';

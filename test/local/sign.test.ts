@@ -10,7 +10,7 @@ import { associatedTokenAccount, buildAtaTransaction, buildCheckoutTransaction, 
 import { buildPlanTransaction, draftPlan } from '#solana/programs/subscriptions/publishing.ts';
 import { callChain } from '../../local/chain/client.ts';
 import { startChainServer } from '../../local/chain/server.ts';
-import { signing } from '../../worker/pages/locales/signing/en.ts';
+import signing from '../../worker/pages/locales/signing/en.json' with { type: 'json' };
 import { fromBase64 } from '../../worker/pages/parts/bytes.ts';
 import { sayIn } from '../../worker/pages/parts/text.ts';
 import { readTransaction } from '../../worker/pages/parts/transaction.ts';

@@ -6,8 +6,8 @@ import type { DashboardFacts, LetterLinkFacts, LoginFacts } from '../../worker/p
 import { FIRST_LETTER_LINK, type LetterLinkNews, nextLetterLink } from '../../worker/pages/account/letter-link/machine.ts';
 import { firstLogin, type LoginEffect, type LoginNews, nextLogin } from '../../worker/pages/account/login/machine.ts';
 import { problemOfReturn, readOutcome } from '../../worker/pages/account/provider-return.ts';
-import { account } from '../../worker/pages/locales/account/en.ts';
-import { en } from '../../worker/pages/locales/en.ts';
+import account from '../../worker/pages/locales/account/en.json';
+import en from '../../worker/pages/locales/en.json';
 import { failure } from '../world/page-values.ts';
 
 const common = {

@@ -1,7 +1,7 @@
 import type { PageFacts, PagePayment } from '../../worker/pages/checkout/facts.ts';
 import type { PageNews } from '../../worker/pages/checkout/machine/events.ts';
 import type { PaymentStatus } from '../../worker/pages/checkout/wire.ts';
-import { en } from '../../worker/pages/locales/en.ts';
+import en from '../../worker/pages/locales/en.json';
 import type { Failure } from '../../worker/pages/parts/answer.ts';
 
 /** What the checkout page is told, by the server and by the service. */

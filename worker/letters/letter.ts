@@ -86,7 +86,13 @@ export interface Words {
   also?: string;
 }
 
-/** One letter: to whom, where its link leads, and its words in every language. */
+/** Texts of every letter in one language. */
+export type LetterWords = Readonly<Record<LetterName, Words>> & {
+  /** `changes`: the sentence about each change; `{named}` is the provider, key or URL. */
+  readonly security_alert: { readonly changes: Readonly<Record<SecurityChange, string>> };
+};
+
+/** One letter: its recipient, its links and the values of its texts. */
 export interface Letter<F> {
   /** The preference of the account that switches it off; null: it is always sent. */
   pref: NotificationPref | null;
@@ -107,5 +113,4 @@ export interface Letter<F> {
   accent?(facts: F): string | undefined;
   /** What the sender wrote to the reader, line by line, shown as a quotation. */
   quoted?(facts: F): string | undefined;
-  words: Record<Locale, Words>;
 }

@@ -1,51 +1,228 @@
-import { accountClaimedLetter } from './account/account-claimed.ts';
-import { passwordChangedLetter } from './account/password-changed.ts';
-import { payoutChangedLetter } from './account/payout-changed.ts';
-import { planDueLetter } from './account/plan-due.ts';
-import { planRenewsLetter } from './account/plan-renews.ts';
-import { resetPasswordLetter } from './account/reset-password.ts';
-import { securityAlertLetter } from './account/security-alert.ts';
-import { verifyEmailLetter } from './account/verify-email.ts';
-import type { Letter, LetterFacts, LetterName } from './letter.ts';
-import { buyerReceiptLetter } from './sales/buyer-receipt.ts';
-import { paymentRefundedLetter } from './sales/payment-refunded.ts';
-import { paymentUnmatchedLetter } from './sales/payment-unmatched.ts';
-import { receiptProofLetter } from './sales/receipt-proof.ts';
-import { subscriptionCancelledLetter } from './subscriptions/cancelled.ts';
-import { subscriptionPastDueLetter } from './subscriptions/past-due.ts';
-import { subscriptionReapproveLetter } from './subscriptions/reapprove.ts';
-import { subscriptionRenewsLetter } from './subscriptions/renews.ts';
-import { subscriptionStoppedLetter } from './subscriptions/stopped.ts';
-import { ticketAnsweredLetter } from './support/ticket-answered.ts';
-import { ticketAskedLetter } from './support/ticket-asked.ts';
-import { ticketClosedLetter } from './support/ticket-closed.ts';
-import { ticketResolvedLetter } from './support/ticket-resolved.ts';
-import { endpointDisabledLetter } from './webhooks/endpoint-disabled.ts';
-import { endpointFailingLetter } from './webhooks/endpoint-failing.ts';
+import type { Locale } from '#core/locales.ts';
+import { formatInstant, formatMoney, plainName } from '../pages/parts/text.ts';
+import type { Letter, LetterFacts, LetterName, LetterWords } from './letter.ts';
+import de from './words/de.json';
+import en from './words/en.json';
+import es from './words/es.json';
+import fr from './words/fr.json';
+import ja from './words/ja.json';
+import ptBR from './words/pt-br.json';
 
-/** Every letter there is, one row each. */
+/** Texts of all letters, by language. */
+export const WORDS: Record<Locale, LetterWords> = { en, es, de, fr, 'pt-BR': ptBR, ja };
+
+/** Registry of all letters, one row each. */
 export const LETTERS: { readonly [N in LetterName]: Letter<LetterFacts[N]> } = {
-  verify_email: verifyEmailLetter,
-  reset_password: resetPasswordLetter,
-  password_changed: passwordChangedLetter,
-  account_claimed: accountClaimedLetter,
-  payout_changed: payoutChangedLetter,
-  security_alert: securityAlertLetter,
-  plan_due: planDueLetter,
-  plan_renews: planRenewsLetter,
-  endpoint_failing: endpointFailingLetter,
-  endpoint_disabled: endpointDisabledLetter,
-  payment_unmatched: paymentUnmatchedLetter,
-  payment_refunded: paymentRefundedLetter,
-  buyer_receipt: buyerReceiptLetter,
-  receipt_proof: receiptProofLetter,
-  subscription_renews: subscriptionRenewsLetter,
-  subscription_past_due: subscriptionPastDueLetter,
-  subscription_reapprove: subscriptionReapproveLetter,
-  subscription_cancelled: subscriptionCancelledLetter,
-  subscription_stopped: subscriptionStoppedLetter,
-  ticket_asked: ticketAskedLetter,
-  ticket_answered: ticketAnsweredLetter,
-  ticket_resolved: ticketResolvedLetter,
-  ticket_closed: ticketClosedLetter,
+  /** Names the account, so that the reader does not confirm their address for one that another person made with it. */
+  verify_email: {
+    pref: null,
+    to: 'anyone',
+    token: 'verify',
+    path: (_facts, token) => `/verify-email#token=${token}`,
+    values: ({ account, created_at }, locale) => ({ account: plainName(account), created: formatInstant(locale, created_at, 'UTC') }),
+  },
+  reset_password: {
+    pref: null,
+    to: 'anyone',
+    token: 'reset',
+    path: (_facts, token) => `/reset-password#token=${token}`,
+  },
+  password_changed: {
+    pref: null,
+    to: 'anyone',
+    path: () => '/login',
+    values: ({ at }, locale) => ({ at: formatInstant(locale, at, 'UTC') }),
+  },
+  account_claimed: {
+    pref: null,
+    to: 'anyone',
+    path: () => '/login',
+    values: ({ at, keys, endpoints, providers, wallets }, locale) => ({
+      at: formatInstant(locale, at, 'UTC'),
+      keys: String(keys),
+      endpoints: String(endpoints),
+      providers: String(providers),
+      wallets: String(wallets),
+    }),
+  },
+  /** New payout wallet. No preference switches it off: a thief of the account would. */
+  payout_changed: {
+    pref: null,
+    to: 'anyone',
+    path: () => '/docs#not-you',
+    values: ({ wallet, previous, paid_for, at }, locale) => ({
+      wallet: wallet ?? '—',
+      previous: previous ?? '—',
+      paidFor: plainName(paid_for),
+      at: formatInstant(locale, at, 'UTC'),
+    }),
+  },
+  /** Change in how the account is opened or what acts for it. No preference switches it off: a thief of the account would. */
+  security_alert: {
+    pref: null,
+    to: 'anyone',
+    path: () => '/login',
+    values: ({ change, named, at }, locale) => ({
+      what: WORDS[locale].security_alert.changes[change].replace('{named}', () => plainName(named ?? '')),
+      at: formatInstant(locale, at, 'UTC'),
+    }),
+  },
+  plan_due: {
+    pref: 'renewals',
+    to: 'owner',
+    path: () => '/docs#plan',
+    until: ({ through }) => through,
+    values: ({ plan, through }, locale) => ({ plan: plainName(plan), through: formatInstant(locale, through, 'UTC') }),
+  },
+  plan_renews: {
+    pref: 'renewals',
+    to: 'owner',
+    path: () => '/docs#plan',
+    until: ({ through }) => through,
+    values: ({ plan, through }, locale) => ({ plan: plainName(plan), through: formatInstant(locale, through, 'UTC') }),
+  },
+  endpoint_failing: {
+    pref: 'webhooks',
+    to: 'owner',
+    path: () => '/docs#endpoints',
+    until: ({ disables_at }) => disables_at,
+    values: ({ url, since, disables_at }, locale) => ({
+      url: plainName(url),
+      since: formatInstant(locale, since, 'UTC'),
+      until: formatInstant(locale, disables_at, 'UTC'),
+    }),
+  },
+  endpoint_disabled: {
+    pref: 'webhooks',
+    to: 'owner',
+    path: () => '/docs#endpoints',
+    values: ({ url }) => ({ url: plainName(url) }),
+  },
+  payment_unmatched: {
+    pref: 'payouts',
+    to: 'owner',
+    path: () => '/docs#unmatched',
+    values: ({ amount, payment_id }, locale) => ({ amount: formatMoney(locale, amount), payment: payment_id }),
+  },
+  payment_refunded: {
+    pref: 'payouts',
+    to: 'owner',
+    path: () => '/docs#refunded',
+    values: ({ amount, payment_id }, locale) => ({ amount: formatMoney(locale, amount), payment: plainName(payment_id) }),
+  },
+  buyer_receipt: {
+    pref: 'buyer_receipts',
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ receipt_id }) => `/r/${receipt_id}`,
+    alsoPath: ({ authorization_id: id }) => (id === undefined ? null : `/s/${id}`),
+    accent: ({ accent }) => accent,
+    values: ({ product, seller, amount, platform, paid_at, access_until, help }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      amount: formatMoney(locale, amount),
+      ...(platform === undefined ? {} : { platform }),
+      paidAt: formatInstant(locale, paid_at, 'UTC'),
+      ...(access_until === undefined ? {} : { until: formatInstant(locale, access_until, 'UTC') }),
+      ...(help === undefined ? {} : { help: help.replace(/^mailto:/, '') }),
+    }),
+  },
+  receipt_proof: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ receipt_id }) => `/r/${receipt_id}`,
+    values: ({ product, seller, amount, name = '' }, locale) => ({
+      name,
+      product: plainName(product),
+      seller: plainName(seller),
+      amount: formatMoney(locale, amount),
+    }),
+    quoted: ({ message }) => message,
+  },
+  subscription_renews: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ authorization_id: id }) => `/s/${id}`,
+    until: ({ at }) => at,
+    values: ({ product, seller, amount, at }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      amount: formatMoney(locale, amount),
+      at: formatInstant(locale, at, 'UTC'),
+    }),
+  },
+  subscription_past_due: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ slug }) => `/p/${slug}`,
+    alsoPath: ({ authorization_id: id }) => `/s/${id}`,
+    values: ({ product, seller, amount }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      amount: formatMoney(locale, amount),
+    }),
+  },
+  subscription_reapprove: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ slug }) => `/p/${slug}`,
+    alsoPath: ({ authorization_id: id }) => `/s/${id}`,
+    values: ({ product, seller, amount }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      amount: formatMoney(locale, amount),
+    }),
+  },
+  subscription_cancelled: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ slug }) => `/p/${slug}`,
+    values: ({ product, seller, through }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      through: formatInstant(locale, through, 'UTC'),
+    }),
+  },
+  /** The merchant ended it. The consent on the chain ends only by the buyer's own wallet, to which the link leads. */
+  subscription_stopped: {
+    pref: null,
+    to: 'anyone',
+    isOfMerchant: true,
+    path: ({ authorization_id }) => `/s/${authorization_id}`,
+    values: ({ product, seller, through }, locale) => ({
+      product: plainName(product),
+      seller: plainName(seller),
+      through: formatInstant(locale, through, 'UTC'),
+    }),
+  },
+  ticket_asked: {
+    pref: null,
+    to: 'owner',
+    path: () => '/docs#tickets',
+    values: ({ ticket_id }) => ({ ticket: plainName(ticket_id) }),
+  },
+  ticket_answered: {
+    pref: null,
+    to: 'owner',
+    path: () => '/docs#tickets',
+    values: ({ ticket_id, subject }) => ({ ticket: plainName(ticket_id), subject: plainName(subject) }),
+    quoted: ({ message }) => message,
+  },
+  ticket_resolved: {
+    pref: null,
+    to: 'owner',
+    path: () => '/docs#tickets',
+    values: ({ ticket_id, subject }) => ({ ticket: plainName(ticket_id), subject: plainName(subject ?? ticket_id) }),
+  },
+  ticket_closed: {
+    pref: null,
+    to: 'owner',
+    path: () => '/docs#tickets',
+    values: ({ ticket_id, subject }) => ({ subject: plainName(subject ?? ticket_id) }),
+  },
 };

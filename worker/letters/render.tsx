@@ -3,7 +3,7 @@ import type { Locale } from '#core/locales.ts';
 import { paletteOf } from '../pages/parts/colour.ts';
 import { plain, plainLines } from '../pages/parts/text.ts';
 import type { Letter, LetterFacts, LetterName } from './letter.ts';
-import { LETTERS } from './letters.ts';
+import { LETTERS, WORDS } from './letters.ts';
 
 /** A letter as a provider takes it: two forms of the same words. */
 export interface Rendered {
@@ -40,7 +40,7 @@ const harmless = (text: string, max: number): string => cut(plain(text.toWellFor
  */
 export function renderLetter<N extends LetterName>(name: N, facts: LetterFacts[N], frame: Frame): Rendered {
   const letter: Letter<LetterFacts[N]> = LETTERS[name];
-  const words = letter.words[frame.locale];
+  const words = WORDS[frame.locale][name];
   const values = Object.fromEntries(
     Object.entries(letter.values?.(facts, frame.locale) ?? {}).map(([key, value]) => [key, harmless(value, VALUE_MAX)]),
   );

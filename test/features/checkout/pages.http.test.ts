@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chooseLocale, LOCALE_NAMES, type Locale } from '#core/locales.ts';
+import { WORDS } from '#letters/letters.ts';
 import { PAGE_ASSETS } from '../../../worker/pages/assets.ts';
-import { account } from '../../../worker/pages/locales/account/en.ts';
-import { loadAccountWords, loadDictionary } from '../../../worker/pages/locales/dictionaries.ts';
-import { en } from '../../../worker/pages/locales/en.ts';
+import account from '../../../worker/pages/locales/account/en.json';
+import { loadAccountWords, loadDictionary, loadSigningWords, loadSubscribingWords } from '../../../worker/pages/locales/dictionaries.ts';
+import en from '../../../worker/pages/locales/en.json';
+import signing from '../../../worker/pages/locales/signing/en.json';
+import subscribing from '../../../worker/pages/locales/subscribing/en.json';
 import { contrast, paletteOf, parseHex, SURFACES } from '../../../worker/pages/parts/colour.ts';
 import { formatMoney, plain } from '../../../worker/pages/parts/text.ts';
 import { OUTSIDE_ON_MAINNET } from '../../world/env.ts';
@@ -205,10 +208,21 @@ describe('/r/{receipt_id}', () => {
   });
 });
 
+/** Texts by their path in a nested table. */
+const flatten = (words: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(words).flatMap(([key, value]: [string, string | object]) =>
+      typeof value === 'string' ? [[key, value]] : Object.entries(flatten(value)).map(([path, text]) => [`${key}.${path}`, text]),
+    ),
+  );
+
 describe('languages', () => {
   const TABLES: [string, Record<string, string>, (locale: Locale) => Promise<Record<string, string>>][] = [
     ['buyers', en, loadDictionary],
     ['merchants', account, loadAccountWords],
+    ['subscribers', subscribing, loadSubscribingWords],
+    ['signers', signing, loadSigningWords],
+    ['readers of letters', flatten(WORDS.en), async (locale) => flatten(WORDS[locale])],
   ];
   it.each(LOCALE_NAMES)('%s has every word, with the same values in it', async (locale) => {
     for (const [readers, english, load] of TABLES) {

@@ -1,5 +1,4 @@
-import type { AccountWords } from '../locales/account/en.ts';
-import type { Dictionary } from '../locales/en.ts';
+import type { AccountWords, Dictionary } from '../locales/dictionaries.ts';
 import type { Failure } from '../parts/answer.ts';
 import { formatPeriod, type Say } from '../parts/text.ts';
 import type { WalletTerms } from '../parts/wallet-choice.ts';

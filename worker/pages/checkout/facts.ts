@@ -1,4 +1,4 @@
-import type { Dictionary, TextKey } from '../locales/en.ts';
+import type { Dictionary, TextKey } from '../locales/dictionaries.ts';
 import type { Amount } from '../parts/text.ts';
 import type { WalletTerms } from '../parts/wallet-choice.ts';
 import type { Connected, Fee } from './wire.ts';

@@ -1,4 +1,4 @@
-import type { TextKey } from '../locales/en.ts';
+import type { TextKey } from '../locales/dictionaries.ts';
 import { Title } from '../parts/parts.tsx';
 import { formatMoney, formatTime, type Say } from '../parts/text.ts';
 import type { PageFacts, PagePayment, Problem } from './facts.ts';

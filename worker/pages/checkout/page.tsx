@@ -17,7 +17,7 @@ import type { Product } from '#platform/db/tables/products.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { demoWalletOf, type PageContext } from '../document.tsx';
-import type { TextKey } from '../locales/en.ts';
+import type { TextKey } from '../locales/dictionaries.ts';
 import { formatMoney, plain, plainName } from '../parts/text.ts';
 import type { PageFacts } from './facts.ts';
 import { accessGain, httpsUrl, listGains, type ShownListing } from './listing.tsx';

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { TextKey } from '../locales/en.ts';
+import type { TextKey } from '../locales/dictionaries.ts';
 import type { Failure } from '../parts/answer.ts';
 import { formatPeriod, sayIn } from '../parts/text.ts';
 import type { PageFacts, Problem } from './facts.ts';

@@ -1,4 +1,4 @@
-import type { TextKey } from '../locales/en.ts';
+import type { TextKey } from '../locales/dictionaries.ts';
 import type { WalletChoice } from '../parts/wallet-choice.ts';
 import type { FoundPayment, Identity, PageFacts, PagePayment, Problem } from './facts.ts';
 import type { PaymentStatus, SeenMoney } from './wire.ts';

@@ -1,4 +1,4 @@
-import type { TextKey } from '../locales/en.ts';
+import type { TextKey } from '../locales/dictionaries.ts';
 import { compareAmounts, formatMoney, sumOf, without } from '../parts/text.ts';
 import type { PageFacts } from './facts.ts';
 import { type PageAt, type PageState, payingSignatureOf, type Step } from './state.ts';

@@ -1,54 +1,61 @@
 import type { Locale } from '#core/locales.ts';
-import { type AccountWords, account } from './account/en.ts';
-import { type Dictionary, en } from './en.ts';
-import { type SigningWords, signing } from './signing/en.ts';
-import { type SubscribingWords, subscribing } from './subscribing/en.ts';
+import account from './account/en.json';
+import en from './en.json';
+import signing from './signing/en.json';
+import subscribing from './subscribing/en.json';
 
-/** English comes with the pages; the others are modules of their own, each loaded with the first page in that language. */
-const DICTIONARIES: Record<Locale, () => Promise<Dictionary>> = {
-  en: async () => en,
-  es: async () => (await import('./es.dictionary.js')).es,
-  de: async () => (await import('./de.dictionary.js')).de,
-  fr: async () => (await import('./fr.dictionary.js')).fr,
-  'pt-BR': async () => (await import('./pt-br.dictionary.js')).ptBR,
-  ja: async () => (await import('./ja.dictionary.js')).ja,
-};
+/** Names of the texts of buyers' pages and of all pages together. `{name}` in a text stands for a value; every language has exactly these keys. */
+export type TextKey = keyof typeof en;
+export type Dictionary = Record<TextKey, string>;
+export type AccountKey = keyof typeof account;
+export type AccountWords = Record<AccountKey, string>;
+export type SubscribingKey = keyof typeof subscribing;
+export type SubscribingWords = Record<SubscribingKey, string>;
+export type SigningKey = keyof typeof signing;
+export type SigningWords = Record<SigningKey, string>;
 
-/** The words of buyers' pages in one language, and what all pages share. */
-export const loadDictionary = (locale: Locale): Promise<Dictionary> => DICTIONARIES[locale]();
+/** English comes with the pages. Each other language is a module of its own, loaded with the first page in it. */
+type Dictionaries<Words> = Record<Exclude<Locale, 'en'>, () => Promise<{ default: Words }>>;
 
-const ACCOUNT_WORDS: Record<Locale, () => Promise<AccountWords>> = {
-  en: async () => account,
-  es: async () => (await import('./account/es.dictionary.js')).es,
-  de: async () => (await import('./account/de.dictionary.js')).de,
-  fr: async () => (await import('./account/fr.dictionary.js')).fr,
-  'pt-BR': async () => (await import('./account/pt-br.dictionary.js')).ptBR,
-  ja: async () => (await import('./account/ja.dictionary.js')).ja,
-};
+const load = async <Words>(locale: Locale, english: Words, others: Dictionaries<Words>): Promise<Words> =>
+  locale === 'en' ? english : (await others[locale]()).default;
 
-const SUBSCRIBING_WORDS: Record<Locale, () => Promise<SubscribingWords>> = {
-  en: async () => subscribing,
-  es: async () => (await import('./subscribing/es.dictionary.js')).es,
-  de: async () => (await import('./subscribing/de.dictionary.js')).de,
-  fr: async () => (await import('./subscribing/fr.dictionary.js')).fr,
-  'pt-BR': async () => (await import('./subscribing/pt-br.dictionary.js')).ptBR,
-  ja: async () => (await import('./subscribing/ja.dictionary.js')).ja,
-};
+/** Returns the texts of buyers' pages in one language, and those that all pages share. */
+export const loadDictionary = (locale: Locale): Promise<Dictionary> =>
+  load<Dictionary>(locale, en, {
+    es: () => import('./es.json'),
+    de: () => import('./de.json'),
+    fr: () => import('./fr.json'),
+    'pt-BR': () => import('./pt-br.json'),
+    ja: () => import('./ja.json'),
+  });
 
-const SIGNING_WORDS: Record<Locale, () => Promise<SigningWords>> = {
-  en: async () => signing,
-  es: async () => (await import('./signing/es.dictionary.js')).es,
-  de: async () => (await import('./signing/de.dictionary.js')).de,
-  fr: async () => (await import('./signing/fr.dictionary.js')).fr,
-  'pt-BR': async () => (await import('./signing/pt-br.dictionary.js')).ptBR,
-  ja: async () => (await import('./signing/ja.dictionary.js')).ja,
-};
+/** Returns the texts of merchants' pages in one language. Buyers' pages do not carry them. */
+export const loadAccountWords = (locale: Locale): Promise<AccountWords> =>
+  load<AccountWords>(locale, account, {
+    es: () => import('./account/es.json'),
+    de: () => import('./account/de.json'),
+    fr: () => import('./account/fr.json'),
+    'pt-BR': () => import('./account/pt-br.json'),
+    ja: () => import('./account/ja.json'),
+  });
 
-/** The words for signing a prepared transaction in one language. */
-export const loadSigningWords = (locale: Locale): Promise<SigningWords> => SIGNING_WORDS[locale]();
+/** Returns the texts of subscribing and cancelling in one language. */
+export const loadSubscribingWords = (locale: Locale): Promise<SubscribingWords> =>
+  load<SubscribingWords>(locale, subscribing, {
+    es: () => import('./subscribing/es.json'),
+    de: () => import('./subscribing/de.json'),
+    fr: () => import('./subscribing/fr.json'),
+    'pt-BR': () => import('./subscribing/pt-br.json'),
+    ja: () => import('./subscribing/ja.json'),
+  });
 
-/** The words of subscribing and cancelling in one language, beside those of buyers' pages. */
-export const loadSubscribingWords = (locale: Locale): Promise<SubscribingWords> => SUBSCRIBING_WORDS[locale]();
-
-/** The words of merchants' pages in one language; buyers' pages are not sent them. */
-export const loadAccountWords = (locale: Locale): Promise<AccountWords> => ACCOUNT_WORDS[locale]();
+/** Returns the texts for signing a prepared transaction in one language. */
+export const loadSigningWords = (locale: Locale): Promise<SigningWords> =>
+  load<SigningWords>(locale, signing, {
+    es: () => import('./signing/es.json'),
+    de: () => import('./signing/de.json'),
+    fr: () => import('./signing/fr.json'),
+    'pt-BR': () => import('./signing/pt-br.json'),
+    ja: () => import('./signing/ja.json'),
+  });

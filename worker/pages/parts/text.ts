@@ -1,4 +1,4 @@
-import type { TextKey } from '../locales/en.ts';
+import type { TextKey } from '../locales/dictionaries.ts';
 
 /** Words and numbers of one language; the same on the server and in the browser. */
 export type Say<Key extends string = TextKey> = (key: Key, values?: Record<string, string>) => string;

@@ -1,5 +1,4 @@
-import type { TextKey } from '../locales/en.ts';
-import type { SigningKey } from '../locales/signing/en.ts';
+import type { SigningKey, TextKey } from '../locales/dictionaries.ts';
 import { formatCount, formatInstant, formatMoney, formatPeriod, plain, type Say, toAmount } from '../parts/text.ts';
 import type { Charge, TransactionStep } from '../parts/transaction.ts';
 

@@ -1,5 +1,4 @@
-import type { TextKey } from '../locales/en.ts';
-import type { SubscribingKey } from '../locales/subscribing/en.ts';
+import type { SubscribingKey, TextKey } from '../locales/dictionaries.ts';
 import type { Amount, Say } from '../parts/text.ts';
 import type { WalletTerms } from '../parts/wallet-choice.ts';
 

@@ -1,4 +1,4 @@
-import type { SubscribingKey } from '../locales/subscribing/en.ts';
+import type { SubscribingKey } from '../locales/dictionaries.ts';
 import { Code, Newcomer, ReceiptEmail } from '../parts/elsewhere.tsx';
 import { Address, Mark, Row, ShortAddress, Spinner, TestMoney, Title } from '../parts/parts.tsx';
 import type { QrCode } from '../parts/qr.ts';

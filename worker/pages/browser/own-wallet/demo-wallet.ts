@@ -6,7 +6,7 @@
  */
 
 import { ed25519 } from '@noble/curves/ed25519.js';
-import type { Dictionary } from '../../locales/en.ts';
+import type { Dictionary } from '../../locales/dictionaries.ts';
 import { fromBase64, toBase58 } from '../../parts/bytes.ts';
 import { formatMoney, formatPeriod, type Say, sayIn } from '../../parts/text.ts';
 import type { WalletTerms } from '../../parts/wallet-choice.ts';
