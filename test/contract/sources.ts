@@ -136,13 +136,15 @@ function resolve(from: string, specifier: string): string {
   }
   return parts.join('/');
 }
+/** Specifiers of our own modules. Texts as JSON import nothing. */
+const IS_OWN_CODE = /^[.#](?!.*\.json$)/;
 export const specifiersOf = (text: string): string[] =>
   [...text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier!);
 const targetOf = (path: string, specifier: string): string =>
   specifier.startsWith('#') ? specifier.replace('#', 'worker/') : resolve(path, specifier);
 export const importsOf = (path: string, text: string): string[] =>
   specifiersOf(text)
-    .filter((specifier) => /^[.#]/.test(specifier))
+    .filter((specifier) => IS_OWN_CODE.test(specifier))
     .map((specifier) => targetOf(path, specifier))
     .filter((target) => !target.startsWith('node_modules/'));
 /** What a file names of another; types apart, which enter nothing. */
@@ -157,7 +159,7 @@ const namesOf = (text: string, specifier: string): string[] =>
   );
 export const edges = [...sources].flatMap(([path, text]) =>
   [...new Set(specifiersOf(text))]
-    .filter((specifier) => /^[.#]/.test(specifier) && !specifier.includes('/node_modules/'))
+    .filter((specifier) => IS_OWN_CODE.test(specifier) && !specifier.includes('/node_modules/'))
     .map((specifier) => {
       const target = targetOf(path, specifier);
       return { path, target, edge: `${path} -> ${target}`, names: namesOf(text, specifier) };

@@ -1,5 +1,4 @@
-import type { KeyPairSigner } from '@solana/kit';
-import { address } from '@solana/kit';
+import { address, type KeyPairSigner } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../local/demo/wallet.ts';
 import { buildUnsigned } from '../../worker/solana/checkout-transaction.ts';

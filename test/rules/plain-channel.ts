@@ -1,5 +1,4 @@
-import type { ChannelTerms, MeteredChannel } from '#rules/metered/channel.ts';
-import { withoutExpired } from '#rules/metered/channel.ts';
+import { type ChannelTerms, type MeteredChannel, withoutExpired } from '#rules/metered/channel.ts';
 import type { PresentedVoucher } from '#rules/metered/vouchers.ts';
 
 interface Delivery {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { unknownFields } from '#platform/http/bodies/unknown-fields.ts';
+import { unknownFields } from '#platform/http/refuse-invalid.ts';
 
 const Customer = z.union([z.object({ wallet_address: z.string() }), z.object({ customer_ref: z.string() })]);
 const Body = z

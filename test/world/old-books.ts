@@ -1,7 +1,6 @@
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
-import type { Env } from '#platform/context.ts';
-import { newCtx } from '#platform/context.ts';
+import { type Env, newCtx } from '#platform/context.ts';
 import { consumer } from './consumer.ts';
 import { getPage } from './page.ts';
 import type { Merchant, World } from './world.ts';

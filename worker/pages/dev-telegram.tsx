@@ -2,7 +2,7 @@ import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import type { IdentitySessionId } from '#core/ids.ts';
 import { completeIdentity } from '#features/checkout/buyer-identity/identity.ts';
-import { findIdentitySession } from '#features/checkout/buyer-identity/store.ts';
+import { findIdentitySession } from '#features/checkout/sessions/store.ts';
 import { completeClaim } from '#features/communities/community.ts';
 import type { Ctx } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';

@@ -2,11 +2,10 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { type IdentitySessionId, isAuthorizationId, type PaymentSessionId, type ReceiptId } from '#core/ids.ts';
-import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
-import { findAccount } from '#features/accounts/store.ts';
+import { findAccount, findVerifiedDomain } from '#features/accounts/store.ts';
 import { findAuthorization, findCollectedBy } from '#features/authorizations/store.ts';
-import { findIdentitySession } from '#features/checkout/buyer-identity/store.ts';
 import { getSessionListing } from '#features/checkout/sessions/session.ts';
+import { findIdentitySession } from '#features/checkout/sessions/store.ts';
 import { loadBuyersAccess } from '#features/payments/buyers-access.ts';
 import { findPayment } from '#features/payments/store.ts';
 import { getActiveListing, getListing } from '#features/products/product.ts';
@@ -19,11 +18,11 @@ import { enterShard } from '#platform/http/shard.ts';
 import { sendDashboard, sendLetterLink, sendLogin } from './account/pages.tsx';
 import { sendCheckout } from './checkout/page.tsx';
 import { posterCode, sendPoster } from './checkout/print/poster.tsx';
-import { openPage, type PageContext, sendRefusal } from './document.tsx';
+import { openPage, type PageContext, sendPage, sendRefusal } from './document.tsx';
+import { Mark } from './parts/parts.tsx';
 import { sendReceipt } from './receipt/page.tsx';
 import { sendSigning } from './signing/page.tsx';
 import { sendSubscription } from './subscribing/page.tsx';
-import { sendTestIdentity } from './test-identity.tsx';
 
 /** Renders what goes wrong as a page, because a person reads it. A bug is thrown on, so that it is logged where every bug is. */
 async function presentPage(c: Context<AppEnv>, make: (page: PageContext) => Promise<Response>): Promise<Response> {
@@ -155,3 +154,18 @@ for (const [path, send] of Object.entries(MERCHANT_PAGES)) {
 /** Nothing else is below these two, and a page says so. */
 for (const path of ['/p', '/p/*', '/r', '/r/*', '/s', '/s/*'])
   pageRoutes.get(path, (c) => presentPage(c, async () => Promise.reject(new ApiError('not_found'))));
+
+/** Says that the test buyer is known, where a platform would send the buyer back. */
+function sendTestIdentity(page: PageContext): Response {
+  const title = page.say('testIdentity');
+  return sendPage(
+    page,
+    { title, layout: 'receipt' },
+    <main class="panel test-frame">
+      <p class="test-mark">{page.say('testPage')}</p>
+      <Mark kind="done" />
+      <h1>{title}</h1>
+      <p>{page.say('testIdentityHelp')}</p>
+    </main>,
+  );
+}

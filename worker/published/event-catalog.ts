@@ -1,12 +1,16 @@
 import { z } from '@hono/zod-openapi';
 import { VERSION } from '#core/version.ts';
 import { PayoutBody } from '#features/accounts/payout.ts';
+import { AuthorizationBody } from '#features/authorizations/resource.ts';
+import { EntitlementBody } from '#features/entitlements/resource.ts';
+import { MembershipBody } from '#features/memberships/resource.ts';
+import { MeteredSessionBody } from '#features/metered/resource.ts';
 import { RefundBody } from '#features/payments/refunds/resource.ts';
-import { UnmatchedBody } from '#features/payments/resource.ts';
+import { PaymentBody, UnmatchedBody } from '#features/payments/resource.ts';
 import { ReceiptBody } from '#features/receipts/receipt.ts';
+import { MessageBody, TicketBody } from '#features/support/resource.ts';
 import { EndpointBody, EventBody } from '#features/webhooks/resource.ts';
 import { EVENT_TYPES, type EventType, type NewEvent, type SubjectType } from '#rules/events.ts';
-import { type CatalogEntry, ofEntitlement, ofMembership, ofMetered, ofPayment, ofSubscription, ofTicket } from './event-entry.ts';
 import {
   AT,
   confirmed,
@@ -14,14 +18,71 @@ import {
   delivered,
   delivery,
   endpoint,
+  entitlement,
+  membership,
+  message,
+  meteredSession,
   payout,
   RECEIPT,
   receipt,
   refund,
   submitted,
+  subscription,
   ticket,
   unmatched,
 } from './event-examples.ts';
+
+/** What each event means and carries. `object` has the shape of the GET; the tests hold every emitted event against it. */
+interface CatalogEntry {
+  description: string;
+  subject: SubjectType;
+  object: z.ZodType<object>;
+  example: object;
+  /** What `data` holds beside the object, with an example of it. */
+  beside?: Record<string, { schema: z.ZodType; example: object }>;
+}
+
+const ofEntitlement = (description: string, change: Partial<typeof entitlement> = {}): CatalogEntry => ({
+  description,
+  subject: 'entitlement',
+  object: EntitlementBody,
+  example: { ...entitlement, ...change },
+});
+
+const ofPayment = (description: string, example: object): CatalogEntry => ({
+  description,
+  subject: 'payment',
+  object: PaymentBody,
+  example,
+});
+const ofMembership = (description: string, change: Partial<typeof membership> = {}): CatalogEntry => ({
+  description,
+  subject: 'membership',
+  object: MembershipBody,
+  example: { ...membership, ...change },
+});
+
+const ofSubscription = (description: string, change: Partial<typeof subscription> = {}): CatalogEntry => ({
+  description,
+  subject: 'subscription',
+  object: AuthorizationBody,
+  example: { ...subscription, ...change },
+});
+
+const ofMetered = (description: string, change: Partial<typeof meteredSession> = {}): CatalogEntry => ({
+  description,
+  subject: 'metered_session',
+  object: MeteredSessionBody,
+  example: { ...meteredSession, ...change },
+});
+
+const ofTicket = (description: string, example: z.infer<typeof TicketBody>, { hasMessage = false } = {}): CatalogEntry => ({
+  description,
+  subject: 'support_ticket',
+  object: TicketBody,
+  example,
+  ...(hasMessage ? { beside: { message: { schema: MessageBody, example: message } } } : {}),
+});
 
 const FAILING_SINCE = '2026-11-20T09:00:00.000Z';
 const DISABLES_AT = '2026-11-25T09:00:00.000Z';

@@ -1,5 +1,4 @@
-import type { Address, EncodedAccount } from '@solana/kit';
-import { lamports } from '@solana/kit';
+import { type Address, type EncodedAccount, lamports } from '@solana/kit';
 import { accountRole, type DecodedTransaction } from '../decode-transaction.ts';
 import type { Machine } from '../machine.ts';
 import { SYSTEM_PROGRAM } from '../network.ts';

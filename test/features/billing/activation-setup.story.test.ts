@@ -11,8 +11,7 @@ import {
   setupRow,
   standing,
 } from '../../world/activation.ts';
-import type { Agent } from '../../world/agent.ts';
-import { letDoubtsAge } from '../../world/agent.ts';
+import { type Agent, letDoubtsAge } from '../../world/agent.ts';
 import { testEnv } from '../../world/env.ts';
 import { World } from '../../world/world.ts';
 

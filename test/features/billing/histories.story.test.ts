@@ -5,7 +5,7 @@ import { newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
 import { getAccount } from '#features/accounts/store.ts';
 import { beginCheckout, refreshAccount, takeEvent } from '#features/billing/processor/calls.ts';
-import { readBilling } from '#features/billing/processor/resource.ts';
+import { readBilling } from '#features/billing/processor/routes.ts';
 import { newCtx, type Scope } from '#platform/context.ts';
 import { extendPlan, type HeldPlan, NO_PLAN, PAID_PLANS, type PaidPlan, PLAN_NAMES, type PlanName, planPrice } from '#rules/plans.ts';
 import { SEED, SOAK } from '../../world/env.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Budget, CALLS_MAX, chargeCall, chargedEnv, currentBudget, withBudget } from '#core/isolate/budget.ts';
-import type { Env } from '#platform/context.ts';
-import { databasesOf } from '#platform/context.ts';
+import { databasesOf, type Env } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { testEnv } from '../../world/env.ts';
 import { firstRun, World } from '../../world/world.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { AccountId, PaymentId } from '#core/ids.ts';
 import { listCarrying } from '#features/memberships/store.ts';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
-import { hasPaidBefore } from '#features/settlements/payer.store.ts';
+import { hasPaidBefore } from '#features/settlements/store.ts';
 import { asDuplicate, newAgent, newKey, openShop, sellToAgents, stall } from '../../world/agent.ts';
 import { bytesPerCopy, legibleRows } from '../../world/life-size.ts';
 import { archiveAll, ctxAt } from '../../world/old-books.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasPaidBefore, readPayerLimits } from '#features/settlements/payer.store.ts';
+import { hasPaidBefore, readPayerLimits } from '#features/settlements/store.ts';
 import { newCtx } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { mayServe, newAgent, sellToAgents, stall } from '../../world/agent.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
-import { listDueEvents } from '#features/webhooks/deliveries/backlog.store.ts';
+import { listDueEvents } from '#features/webhooks/deliveries/store.ts';
 import type { Env } from '#platform/context.ts';
 import { newAgent, type Shop, stall, withObjectFaults } from '../../world/agent.ts';
 import { letTimeRun, setTime } from '../../world/clock.ts';

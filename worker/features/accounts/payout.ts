@@ -13,7 +13,7 @@ import { isFreshSignIn, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, orNull } from '#platform/http/openapi.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { planPayoutEmail } from './auth/owner-emails.ts';
-import { findKnownWallets, rememberWallet, vetoUnlessFirst } from './payout.store.ts';
+import { findKnownWallets, rememberWallet, vetoUnlessFirst } from './store.ts';
 
 export const PayoutBody = z
   .object({

@@ -36,10 +36,9 @@ import { ACCOUNT } from '#rules/states.ts';
 import { type AccountUpdate, deleteAccount, updateAccount } from './account.ts';
 import { ClaimsBody, Email } from './auth/routes.ts';
 import { claimsOf } from './auth/tokens.ts';
-import { listIdentities } from './oauth/store.ts';
 import { changeSecurity } from './security.ts';
 import { MerchantSettingsPatch, SETTING_NAMES } from './settings.ts';
-import { getAccount } from './store.ts';
+import { getAccount, listIdentities } from './store.ts';
 
 const MerchantSettings = z
   .object(Object.fromEntries(SETTING_NAMES.map((name) => [name, z.string().openapi({ description: 'Empty where it is not set.' })])))

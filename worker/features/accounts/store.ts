@@ -1,14 +1,23 @@
-import { and, desc, eq, exists, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, exists, inArray, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
 import type { Db, Shard, Tenant } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
-import { type Account, accounts, type LoginNonce, loginNonces, type MerchantSettings } from '#platform/db/tables/accounts.ts';
+import {
+  type Account,
+  accounts,
+  type LoginNonce,
+  loginNonces,
+  type MerchantSettings,
+  payoutWallets,
+} from '#platform/db/tables/accounts.ts';
 import { type ApiKey, apiKeys } from '#platform/db/tables/keys.ts';
+import { type SellerDomain, sellerDomains } from '#platform/db/tables/office/domains.ts';
+import { type SignInIdentity, signInIdentities, usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
 import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
-import type { AdmittedAccount, AdmittedKey } from '#rules/admission.ts';
+import type { AdmittedAccount, AdmittedKey, SignInProvider } from '#rules/admission.ts';
 
 export type { MerchantSettings };
 /** The keys of one e-mail or wallet, under each pepper; at most one account has any of them. */
@@ -156,3 +165,133 @@ export const storeLogo = (db: Db, { merchantId, ...logo }: typeof brandLogos.$in
     .onConflictDoUpdate({ target: brandLogos.merchantId, set: logo });
 
 export const forgetLogo = (db: Db, merchantId: AccountId): Write => db.delete(brandLogos).where(eq(brandLogos.merchantId, merchantId));
+
+export const findDomain = (db: Db, merchantId: AccountId): Promise<SellerDomain | undefined> =>
+  db.select().from(sellerDomains).where(eq(sellerDomains.merchantId, merchantId)).get();
+
+/** The domain that is known to be the merchant's by now; null where there is none. */
+export async function findVerifiedDomain(db: Db, merchantId: AccountId): Promise<string | null> {
+  const found = await findDomain(db, merchantId);
+  return found?.status === 'verified' ? found.domain : null;
+}
+
+export async function saveDomain(db: Db, domain: SellerDomain): Promise<void> {
+  await db.insert(sellerDomains).values(domain).onConflictDoUpdate({ target: sellerDomains.merchantId, set: domain });
+}
+
+/** Stores what a look showed, unless the merchant has named another domain meanwhile. */
+export async function saveDomainLook(db: Db, { merchantId, token, ...looked }: SellerDomain): Promise<void> {
+  const { status, checkedAt, verifiedAt, nextLookAt } = looked;
+  await db
+    .update(sellerDomains)
+    .set({ status, checkedAt, verifiedAt, nextLookAt })
+    .where(and(eq(sellerDomains.merchantId, merchantId), eq(sellerDomains.token, token)));
+}
+
+export async function deleteDomain(db: Db, merchantId: AccountId): Promise<void> {
+  await db.delete(sellerDomains).where(eq(sellerDomains.merchantId, merchantId));
+}
+
+/** Takes those whose look is due, and puts off their next one: no other sweep takes them, and one that fails waits for its turn. */
+export const takeDueDomains = (db: Db, now: number, nextLookAt: number, limit: number): Promise<SellerDomain[]> =>
+  db
+    .update(sellerDomains)
+    .set({ nextLookAt })
+    .where(
+      sql`merchant_id IN ${db
+        .select({ id: sellerDomains.merchantId })
+        .from(sellerDomains)
+        .where(lte(sellerDomains.nextLookAt, now))
+        .orderBy(sellerDomains.nextLookAt)
+        .limit(limit)}`,
+    )
+    .returning();
+
+/** Which wallets a merchant was ever set to be paid on in live mode: none, the one in question, or others alone. */
+type KnownWallets = 'none' | 'this_one' | 'others';
+
+/** How a wallet stands among those the merchant was ever set to be paid on in live mode. Reads at most one row. */
+export async function findKnownWallets(db: Db, merchantId: AccountId, wallet: string): Promise<KnownWallets> {
+  const row = await db
+    .select({ wallet: payoutWallets.wallet })
+    .from(payoutWallets)
+    .where(eq(payoutWallets.merchantId, merchantId))
+    .orderBy(desc(sql`wallet = ${wallet}`))
+    .limit(1)
+    .get();
+  return row ? (row.wallet === wallet ? 'this_one' : 'others') : 'none';
+}
+
+/** Account that a collection pays, and whether the wallet is one that it may be paid on in live mode. One read. */
+export const findPayee = (db: Db, merchantId: AccountId, wallet: string) =>
+  db
+    .select({
+      status: accounts.status,
+      displayName: accounts.displayName,
+      isKnown: sql<number>`EXISTS (SELECT 1 FROM payout_wallets WHERE merchant_id = ${merchantId} AND wallet = ${wallet})`,
+    })
+    .from(accounts)
+    .where(eq(accounts.id, merchantId))
+    .get();
+
+export const rememberWallet = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
+  ctx.db.insert(payoutWallets).values({ merchantId, wallet, createdAt: ctx.now }).onConflictDoNothing();
+
+/** Fails the batch where another wallet has become the merchant's first one meanwhile. */
+export const vetoUnlessFirst = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM payout_wallets WHERE merchant_id = ${merchantId} AND wallet <> ${wallet})`);
+
+export const forgetWallets = (db: Db, merchantId: AccountId): Write =>
+  db.delete(payoutWallets).where(eq(payoutWallets.merchantId, merchantId));
+
+/** Takes a state for used. False where it was used before. */
+export async function takeState(db: Db, id: string, expiresAt: number): Promise<boolean> {
+  const { meta } = await db.insert(usedSignInStates).values({ id, expiresAt }).onConflictDoNothing();
+  return meta.changes === 1;
+}
+
+export const findIdentity = (db: Db, provider: SignInProvider, subject: string): Promise<SignInIdentity | undefined> =>
+  db
+    .select()
+    .from(signInIdentities)
+    .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)))
+    .get();
+
+export const findAnyIdentity = (db: Db, provider: SignInProvider, subjects: readonly string[]): Promise<SignInIdentity | undefined> =>
+  db
+    .select()
+    .from(signInIdentities)
+    .where(and(eq(signInIdentities.provider, provider), inArray(signInIdentities.subject, [...subjects])))
+    .get();
+
+export const listIdentities = (db: Db, accountId: AccountId): Promise<SignInIdentity[]> =>
+  db.select().from(signInIdentities).where(eq(signInIdentities.accountId, accountId)).orderBy(asc(signInIdentities.linkedAt));
+
+/** Fails the batch where the identity is an account's already, or the account has another of this provider. */
+export const insertIdentity = (
+  ctx: Shard,
+  accountId: AccountId,
+  provider: SignInProvider,
+  { subject, email }: Pick<SignInIdentity, 'subject' | 'email'>,
+): Write => ctx.db.insert(signInIdentities).values({ provider, subject, accountId, email, linkedAt: ctx.wallNow });
+
+/** Fails the batch where the account was ended, or its address or password changed, since it was read. */
+export const vetoUnlessAsBefore = (ctx: Shard, { id, tokenVersion }: Account): Write =>
+  vetoIf(ctx, sql`NOT EXISTS (SELECT 1 FROM accounts WHERE id = ${id} AND status = 'active' AND token_version = ${tokenVersion})`);
+
+/** The address that a provider tells now; the account's own stays. */
+export const noteEmail = (db: Db, { provider, subject }: SignInIdentity, email: string | null): Promise<unknown> =>
+  db
+    .update(signInIdentities)
+    .set({ email })
+    .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)));
+
+/** A statement, not an effect: of an identity only this keyed hash is left. */
+export const lockIdentity = (db: Db, { provider, subject }: SignInIdentity, lock: string): Write =>
+  db
+    .update(signInIdentities)
+    .set({ subject: lock, email: null })
+    .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)));
+
+export const deleteIdentity = (db: Db, accountId: AccountId, provider: SignInProvider): Write =>
+  db.delete(signInIdentities).where(and(eq(signInIdentities.accountId, accountId), eq(signInIdentities.provider, provider)));

@@ -6,8 +6,7 @@ import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
-import type { SetupIntent } from '#platform/db/tables/setups.ts';
-import { setupIntents } from '#platform/db/tables/setups.ts';
+import { type SetupIntent, setupIntents } from '#platform/db/tables/setups.ts';
 import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
 
 /**

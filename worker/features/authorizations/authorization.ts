@@ -13,14 +13,16 @@ import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts
 import { toAuthorizationResource } from './resource.ts';
 import { insertAuthorization, updateAuthorization } from './store.ts';
 
-export { type AuthorizationClass, claimAskedRead, takeDueAuthorizations } from './due.store.ts';
 export {
+  type AuthorizationClass,
+  claimAskedRead,
   claimPeriod,
   dropCollected,
   noteCollected,
   scheduleAuthorization,
   scheduleSigner,
   takeCollectedBack,
+  takeDueAuthorizations,
 } from './store.ts';
 
 export interface AgreedPlan {

@@ -13,11 +13,10 @@ import type { Product } from '#platform/db/tables/products.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
 import { requireProvenIdentity } from './buyer-identity/identity.ts';
 import { type BuyerTerms, buyerTerms, requireTrusted, withHandoff } from './buyer-terms.ts';
-import { requireRoom, vetoCrowd } from './crowd.store.ts';
 import { getHandedListing, getHandoff, hintOf, requireUnused, verifyHandoff } from './handoffs/handoff.ts';
-import { useHandoff } from './handoffs/store.ts';
 import { planPayment, requireBuyer, requirePayee, requireSpendablePayee } from './plan-payment.ts';
 import { type BegunPayment, type Checkout, prepareCheckout } from './prepare-checkout.ts';
+import { requireRoom, useHandoff, vetoCrowd } from './sessions/store.ts';
 import { agreeOnPlan } from './subscribing/agree.ts';
 
 export interface Connect {

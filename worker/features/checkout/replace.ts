@@ -14,12 +14,11 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import { loadNamedIdentity } from './buyer-identity/identity.ts';
 import type { BuyerTerms } from './buyer-terms.ts';
 import { type Connect, endOfNew } from './connect.ts';
-import { moveHandoff } from './handoffs/store.ts';
 import { planPayment, requireBuyer, requirePayee, requireSpendablePayee } from './plan-payment.ts';
 import type { Checkout } from './prepare-checkout.ts';
 import { prepareTransaction } from './prepare-transaction.ts';
 import { endOfNext } from './sessions/session.ts';
-import { findPaymentSession, moveSession } from './sessions/store.ts';
+import { findPaymentSession, moveHandoff, moveSession } from './sessions/store.ts';
 
 /** A payment that is to end, and what it is of. */
 interface Replaced {

@@ -4,10 +4,8 @@ import type { IdentitySessionId, PaymentId, PaymentSessionId } from '#core/ids.t
 import { findLocale, LOCALE_NAMES } from '#core/locales.ts';
 import { ASSETS } from '#core/money.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
-import type { IdentityRequirement } from '#features/payments/required-identity.ts';
-import { missingIdentity } from '#features/payments/required-identity.ts';
-import { findWithProduct, getPayment, hasPayment } from '#features/payments/store.ts';
-import { listUnmatchedOf } from '#features/payments/unmatched/store.ts';
+import { type IdentityRequirement, missingIdentity } from '#features/payments/required-identity.ts';
+import { findWithProduct, getPayment, hasPayment, listUnmatchedOf } from '#features/payments/store.ts';
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
 import { slugParam } from '#features/products/resource.ts';
 import { hasSlug } from '#features/products/store.ts';

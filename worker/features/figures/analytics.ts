@@ -8,8 +8,7 @@ import type { Scope } from '#platform/context.ts';
 import { addCounts, type Counts, countsOf, paymentsOf } from '#rules/figures/figures.ts';
 import { gather, merge } from './gather.ts';
 import { MOVING_TYPES, movementsOfEvent } from './movements.ts';
-import { behindCursor, loadFigures } from './read.store.ts';
-import type { DayFigures, Parts, QuarterFigures } from './store.ts';
+import { behindCursor, type DayFigures, loadFigures, type Parts, type QuarterFigures } from './store.ts';
 
 export const WINDOW_DAYS_MAX = 90;
 /** Of what is not folded yet, so many events are added to an answer; where there are more, it is as old as the figures. */

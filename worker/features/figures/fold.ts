@@ -6,10 +6,20 @@ import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { FigureCursor } from '#platform/db/tables/office/figures.ts';
 import { deliveryCounts } from '#rules/figures/answer-times.ts';
 import { type Movement, reversed } from '#rules/figures/figures.ts';
-import { listEndedDeliveries, listMoving, openCursors, stepFigureCursor, steppedCursor } from './cursors.store.ts';
 import { gather, merge } from './gather.ts';
 import { MOVING_TYPES, movementsOfEvent } from './movements.ts';
-import { dropEmptyFigures, type EndedDeliveries, loadFolded, takeEndedDeliveries, writeFolded } from './store.ts';
+import {
+  dropEmptyFigures,
+  type EndedDeliveries,
+  listEndedDeliveries,
+  listMoving,
+  loadFolded,
+  openCursors,
+  stepFigureCursor,
+  steppedCursor,
+  takeEndedDeliveries,
+  writeFolded,
+} from './store.ts';
 
 /** Events of one step: each touches at most two days of its merchant, which are read and written with it. */
 const EVENTS_MAX = 250;

@@ -1,8 +1,19 @@
-import { eq, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import type { Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { endedDeliveries, figureDays, figureQuarters, figureTotals, type StoredCounts } from '#platform/db/tables/office/figures.ts';
+import { events, type StoredEvent } from '#platform/db/tables/events.ts';
+import {
+  endedDeliveries,
+  type FigureCursor,
+  figureCursors,
+  figureDays,
+  figureQuarters,
+  figureTotals,
+  type StoredCounts,
+} from '#platform/db/tables/office/figures.ts';
+import { casUpdate } from '#platform/db/versioned.ts';
+import type { EventType } from '#rules/events.ts';
 import type { Counts } from '#rules/figures/figures.ts';
 
 /** Counts by the number of a quarter, or by product. */
@@ -150,3 +161,106 @@ export const takeEndedDeliveries = (db: Db, taken: EndedDeliveries[]): Write[] =
     ),
   db.delete(endedDeliveries).where(eq(endedDeliveries.count, 0)),
 ];
+
+/** What of a merchant's events is not in the figures yet, at most `limit`. A part of a batch. */
+export const behindCursor = (db: Db, { merchantId, livemode }: FigureOwner, types: readonly EventType[], limit: number) =>
+  db
+    .select()
+    .from(events)
+    .where(
+      and(
+        eq(events.merchantId, merchantId),
+        eq(events.livemode, livemode),
+        gt(events.seq, sql`coalesce((SELECT seq FROM figure_cursors WHERE name = ${cursorNameOf(livemode)}), 0)`),
+        sql`+${events.type} IN ${[...types]}`,
+      ),
+    )
+    .orderBy(asc(events.seq))
+    .limit(limit);
+
+/** What a merchant's answer is made of, read in one moment: the figures from one UTC day to another, and what is not folded yet. */
+export async function loadFigures(
+  db: Db,
+  owner: FigureOwner & { from: number; to: number; edges: [number, number][] },
+  tail: ReturnType<typeof behindCursor>,
+) {
+  const { merchantId, livemode, from, to, edges } = owner;
+  const mine = sql`merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0}`;
+  const isEdge = sql.join(
+    edges.map(([start, end]) => sql`(quarter >= ${start} AND quarter < ${end})`),
+    sql` OR `,
+  );
+  const [[cursor], days, quarters, totals, behind] = await db.batch([
+    db
+      .select()
+      .from(figureCursors)
+      .where(eq(figureCursors.name, cursorNameOf(livemode))),
+    db.select().from(figureDays).where(sql`${mine} AND day >= ${from} AND day < ${to}`).orderBy(asc(figureDays.day)),
+    db
+      .select()
+      .from(figureQuarters)
+      .where(edges.length === 0 ? sql`false` : sql`${mine} AND (${isEdge})`),
+    db.select().from(figureTotals).where(mine),
+    tail,
+  ]);
+  return {
+    foldedAt: cursor?.foldedAt ?? 0,
+    days: days.map((row) => ({ ...row, quarters: parsedParts(row.quarters), products: parsedParts(row.products) })),
+    quarters: quarters.map((row) => ({ ...row, products: parsedParts(row.products) })),
+    totals: totals[0] ? parsed(totals[0].counts) : {},
+    behind: behind as StoredEvent[],
+  };
+}
+
+/** Events of the two modes are folded apart, so that live figures wait for no sandbox. */
+const CURSORS = { live: 'events', sandbox: 'sandbox' } as const;
+const cursorNameOf = (livemode: boolean): string => (livemode ? CURSORS.live : CURSORS.sandbox);
+
+interface FigureCursors {
+  live: FigureCursor;
+  sandbox: FigureCursor;
+}
+
+/** The cursors, made at the first call. */
+export async function openCursors(db: Db): Promise<FigureCursors> {
+  const names = Object.values(CURSORS);
+  const [, cursors] = await db.batch([
+    db
+      .insert(figureCursors)
+      .values(names.map((name) => ({ name, seq: 0, foldedAt: 0, version: 1 })))
+      .onConflictDoNothing(),
+    db.select().from(figureCursors).where(inArray(figureCursors.name, names)),
+  ]);
+  const named = (name: string): FigureCursor => cursors.find((cursor) => cursor.name === name)!;
+  return { live: named(CURSORS.live), sandbox: named(CURSORS.sandbox) };
+}
+
+/** Fail the batch where another run has stepped the cursor since it was read. */
+export const stepFigureCursor = (ctx: Shard, before: FigureCursor, after: Partial<FigureCursor> = {}): Write[] =>
+  casUpdate(ctx, figureCursors, before, after);
+
+/** A cursor as it is after one step, for another step of the same round. */
+export const steppedCursor = (cursor: FigureCursor): FigureCursor => ({ ...cursor, version: cursor.version + 1 });
+
+/** Events of these types and one mode behind a place, in their order, and the last place there is. */
+export async function listMoving(db: Db, { name, seq }: FigureCursor, types: readonly EventType[], limit: number) {
+  const [moving, [end]] = await db.batch([
+    db
+      .select()
+      .from(events)
+      // The pluses keep the search on the order of the events.
+      .where(and(gt(events.seq, seq), sql`+${events.livemode} = ${name === CURSORS.live ? 1 : 0} AND +${events.type} IN ${[...types]}`))
+      .orderBy(asc(events.seq))
+      .limit(limit),
+    db.select({ seq: sql<number>`coalesce(max(seq), 0)` }).from(events),
+  ]);
+  return { moving, end: end!.seq };
+}
+
+/** Deliveries of one mode that ended and are not in the figures yet. */
+export const listEndedDeliveries = (db: Db, { name }: FigureCursor, limit: number): Promise<EndedDeliveries[]> =>
+  db
+    .select()
+    .from(endedDeliveries)
+    .where(eq(endedDeliveries.livemode, name === CURSORS.live))
+    .limit(limit);

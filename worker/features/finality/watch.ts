@@ -1,12 +1,28 @@
 import { storyOf } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
+import { facilitatedFate } from '#features/facilitator/fate.ts';
+import { refundFate } from '#features/payments/refunds/seen.ts';
+import { unmatchedFate } from '#features/payments/unmatched/unmatched.ts';
+import { paymentFate } from '#features/payments/watch/finality.ts';
+import { activationFate } from '#features/plans/activation-fate.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
-import type { Watched } from '#platform/db/fate.ts';
+import type { FateFollower, Watched } from '#platform/db/fate.ts';
 import type { Swept } from '#platform/db/sweep-pages.ts';
 import { DOUBT_MS, type Finality, STATUSES_MAX } from '#solana/finality.ts';
-import { FATES } from './kinds.ts';
 import { CLAIMS_SOURCE, noteLooks, type Source, stepTogether, takeDue, UNMATCHED_SOURCE } from './store.ts';
+
+/** What follows when a transaction is final, dropped or back, by what it paid: one row for each kind. */
+const FATES: Record<Watched['kind'], FateFollower> = {
+  checkout: paymentFate,
+  x402: paymentFate,
+  metered: paymentFate,
+  subscription: paymentFate,
+  activation: activationFate,
+  facilitator: facilitatedFate,
+  refund: refundFate,
+  unmatched: unmatchedFate,
+};
 
 /** Steps in one batch; their events fit one message of the queue. */
 const GROUP_MAX = 40;

@@ -2,9 +2,9 @@ import type { Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
-import { type ExpiringMembership, expireMembershipsTogether, listExpiringMemberships } from './expiry.store.ts';
 import { type MembershipEvent, membershipChange } from './membership.ts';
 import { graceEndOf, isCancelled } from './resource.ts';
+import { type ExpiringMembership, expireMembershipsTogether, listExpiringMemberships } from './store.ts';
 
 /** Some thousand rows are read for a page. */
 const PAGES = { pageMax: 250, pagesMax: 20 };

@@ -1,6 +1,7 @@
-import { and, desc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AuthorizationId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
+import { inReach } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
@@ -9,10 +10,11 @@ import { listNamedMemberships, productsNamed, SEARCHED_MAX } from '#platform/db/
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
-import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
+import { casUpdate, commitMany, type RowStep, updateUnversioned } from '#platform/db/versioned.ts';
 import { boughtPlaceOf } from '#rules/members/placement.ts';
 import type { MembershipStatus } from '#rules/states.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
+import { SERVED_AFTER_MS } from '#rules/subscriptions/schedule.ts';
 
 export interface MembershipFilter {
   status?: MembershipStatus | undefined;
@@ -146,3 +148,49 @@ export const noteSubscription = (
     { authorizationId, subscriptionStatus },
     and(eq(memberships.id, membershipId), isNew ? undefined : eq(memberships.authorizationId, authorizationId)),
   );
+
+export type ExpiringMembership = Awaited<ReturnType<typeof listExpiringMemberships>>[number];
+
+const ENDS = { active: memberships.paidThrough, grace: memberships.graceUntil };
+
+/**
+ * Active ones past their end, or ones whose grace is over, longest due first and after `last`. `active` bounds what is read by the end of what was paid, `grace` by the end of the grace.
+ */
+export function listExpiringMemberships(
+  ctx: Shard,
+  status: keyof typeof ENDS,
+  now: number,
+  last: { paidThrough: number | null; graceUntil: number | null; place: number } | null,
+  limit: number,
+) {
+  const endsAt = ENDS[status];
+  const lastEnd = last && (status === 'active' ? last.paidThrough : last.graceUntil);
+  return (
+    ctx.db
+      .select({
+        ...getTableColumns(memberships),
+        /** As its index has it, in the order of the list. */
+        place: sql<number>`memberships.rowid`.as('place'),
+      })
+      .from(memberships)
+      // As the index of each has it, word for word: a bound status would not use it.
+      .where(
+        and(
+          status === 'active' ? sql`${memberships.status} = 'active'` : sql`${memberships.status} = 'grace'`,
+          inReach(ctx, 'memberships.customer_ref', 'memberships'),
+          last ? sql`(${endsAt}, memberships.rowid) > (${lastEnd}, ${last.place})` : undefined,
+          lte(endsAt, now),
+          // While its subscription is active, the next collection has an hour's time.
+          status === 'active' ? sql`(subscription_status IS NOT 'active' OR ${lte(endsAt, now - SERVED_AFTER_MS)})` : undefined,
+        ),
+      )
+      .orderBy(asc(endsAt), sql`memberships.rowid`)
+      .limit(limit)
+  );
+}
+
+/** A row that was changed since it was read is left as it is. */
+export const expireMembershipsTogether = (
+  ctx: Shard,
+  steps: RowStep<{ status: string; graceUntil: number | null; cancelledAt: number | null; updatedAt: number }>[],
+): Promise<void> => commitMany(ctx, memberships, steps);

@@ -10,7 +10,7 @@ import { sealChannel } from './channel/seal.ts';
 import { noteSettled, settleChannel } from './channel/settle.ts';
 import { callSession, isOpened, type OpenedSession, readOwnSession, readSession, releaseChannel, voucherForms } from './session.ts';
 import { sessionSnapshotOf } from './store.ts';
-import { closeUnopened } from './watch/unopened.store.ts';
+import { closeUnopened } from './watch/due.store.ts';
 
 type Closed = { ok: true; session: MeteredSnapshot } | { ok: false; reason: string };
 

@@ -20,7 +20,7 @@ import { METERED_RAIL } from '#rules/rails.ts';
 import { CHANNEL_PROGRAMS, findChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 import type { MeteredSessionRequest } from './resource.ts';
 import { insertMeteredSession } from './store.ts';
-import { giveWay } from './watch/unopened.store.ts';
+import { giveWay } from './watch/due.store.ts';
 
 /** The client that opens channels of the older program asks for this grace period, and for no other. */
 const OLDER_GRACE_SECONDS = 900;

@@ -4,8 +4,8 @@ import { calledBy } from '#features/entitlements/entitlement.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
-import { deleteMeteredSessions, type ErasedSession, listEndedSessions } from './ended.store.ts';
 import { askSession, releaseChannel } from './session.ts';
+import { deleteMeteredSessions, type ErasedSession, listEndedSessions } from './store.ts';
 
 /**
  * Forgets what objects hold of a session: the claim of its channel, and then all that it counted. Of the sandbox, or of a live one that is

@@ -1,9 +1,10 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { MeteredSessionId, PaymentId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import { inReach } from '#platform/chain/reach.store.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
+import { channelPayouts, type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 
 export const findMeteredSession = async (db: Db, sessionId: MeteredSessionId): Promise<MeteredSessionRow | null> =>
@@ -193,3 +194,56 @@ export const beginSettlement = (
     .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), sql`settling_payment_id IS ${before}`)),
   vetoUnlessChanged(ctx),
 ];
+
+/** Of these transactions those whose payout of a channel is written down, or will be: our own, which are claimed before they are sent. */
+export async function listBooked(db: Db, channelId: string, signatures: readonly string[]): Promise<Set<string>> {
+  const rows = await db.all<{
+    signature: string;
+  }>(sql`SELECT j.value AS signature FROM json_each(${JSON.stringify(signatures)}) j
+    WHERE EXISTS (SELECT 1 FROM channel_payouts p WHERE p.livemode = 1 AND p.tx_signature = j.value AND p.channel_id = ${channelId})
+      OR EXISTS (SELECT 1 FROM tx_claims c WHERE c.livemode = 1 AND c.tx_signature = j.value AND c.kind = 'metered')`);
+  return new Set(rows.map(({ signature }) => signature));
+}
+
+type Booked = Pick<typeof channelPayouts.$inferSelect, 'livemode' | 'channelId' | 'paymentId'>;
+
+/** Fails where one of these transactions is written down already for the channel. */
+export const insertPayouts = (
+  db: Db,
+  { livemode, channelId, paymentId }: Booked,
+  payouts: readonly { signature: string; paid: bigint }[],
+): Write =>
+  db.insert(channelPayouts).select(
+    sql`SELECT ${paymentId}, ${livemode}, j.value ->> 0, ${channelId}, j.value ->> 1
+      FROM json_each(${JSON.stringify(payouts.map(({ signature, paid }) => [signature, `${paid}`]))}) j`,
+  );
+
+type Place = Partial<Pick<MeteredSessionRow, 'payoutSeen' | 'payoutSeenTx' | 'payoutReadTx'>>;
+
+/** How far the transactions of a session's channel were looked up. */
+export async function notePlace({ db }: Shard, { sessionId }: { sessionId: string }, place: Place): Promise<void> {
+  await db
+    .update(meteredSessions)
+    .set(place)
+    .where(eq(meteredSessions.id, sessionId as MeteredSessionId));
+}
+
+/** What it takes to forget a session. */
+export type ErasedSession = Pick<MeteredSessionRow, 'id' | 'livemode' | 'channelId'>;
+const ERASED = { id: meteredSessions.id, livemode: meteredSessions.livemode, channelId: meteredSessions.channelId };
+
+/** All sessions that the clock of a scope reaches. */
+export const listMeteredInReach = (scope: Scope): Promise<ErasedSession[]> =>
+  scope.db.select(ERASED).from(meteredSessions).where(inReach(scope));
+
+/** Sessions that had ended by then, the longest ended first. */
+export const listEndedSessions = (db: Db, before: number, limit: number): Promise<ErasedSession[]> =>
+  db
+    .select(ERASED)
+    .from(meteredSessions)
+    .where(sql`ended_at IS NOT NULL AND ended_at <= ${before}`)
+    .orderBy(meteredSessions.endedAt)
+    .limit(limit);
+
+export const deleteMeteredSessions = (db: Db, ids: MeteredSessionId[]) =>
+  db.delete(meteredSessions).where(sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);

@@ -10,7 +10,7 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import { findAnywhere, newestOf, shardsOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { isBought, planAt } from '#rules/plans.ts';
-import { listAccounts, listClaimedSubjects, readTotals } from './look.store.ts';
+import { listAccounts, listClaimedSubjects, readTotals } from './alarms.store.ts';
 
 const SHOWN_MAX = 50;
 const isUuid = (text: string): boolean => z.uuid().safeParse(text).success;

@@ -1,5 +1,5 @@
 import { MONEY_UNITS_MAX } from '#core/money.ts';
-import { findKnownWallets } from '#features/accounts/payout.store.ts';
+import { findKnownWallets } from '#features/accounts/store.ts';
 import type { Sale } from '#features/products/product.ts';
 import { type Fix, fixOf } from '#features/products/selling/fixes.ts';
 import { type Obstacle, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';

@@ -13,8 +13,8 @@ import { claimReceipt } from './claim-receipt.ts';
 import { FilterQuery, filterOf, refuseReversed } from './list/filter.ts';
 import { listPayments } from './list/store.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
+import { listUnmatchedOf } from './store.ts';
 import { acceptUnmatched } from './unmatched/accept-unmatched.ts';
-import { listUnmatchedOf } from './unmatched/store.ts';
 
 const list = createRoute({
   method: 'get',

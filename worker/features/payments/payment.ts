@@ -9,8 +9,8 @@ import type { Expectation } from '#solana/match.ts';
 import { memoOf, toPaymentResource } from './resource.ts';
 import { insertPayment, updatePayment } from './store.ts';
 
-export { wholePayments } from './archive.store.ts';
 export { newPayment } from './new-payment.store.ts';
+export { wholePayments } from './store.ts';
 
 /** 404 for a credential of another account or mode: it learns nothing, not even that the payment exists. */
 export function requireViewer(payment: Payment, viewer: Tenant | null): void {

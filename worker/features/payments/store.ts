@@ -1,17 +1,17 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { storyIdOf } from '#platform/db/archive.ts';
-import type { Write } from '#platform/db/commit.ts';
+import { paymentOf, readLines, type StoredPayment, storyIdOf } from '#platform/db/archive.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { paymentSessions } from '#platform/db/tables/checkout.ts';
-import { type Payment, payments } from '#platform/db/tables/payments.ts';
+import { type Payment, payments, type Unmatched, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { casUpdate, casUpdateMany, stepRows } from '#platform/db/versioned.ts';
-import { findArchived, wholePayments } from './archive.store.ts';
+import { UNMATCHED } from '#rules/states.ts';
 import { findEnded, listEnded } from './watch/ended-sessions.store.ts';
 
 /**
@@ -106,3 +106,67 @@ export const holdRecovered = (db: Db, { id, recoversPaymentId, paymentSessionId 
           and(eq(paymentSessions.id, paymentSessionId), eq(paymentSessions.paymentId, recoversPaymentId)),
         ),
       ];
+
+type ArchivedPayment = typeof archivedPayments.$inferSelect;
+
+const isArchived = (row: StoredPayment | ArchivedPayment): row is ArchivedPayment => !('status' in row);
+
+/** Payments as they were, each in its place, wherever they are kept. 503 where the archive does not answer. */
+export async function wholePayments(ctx: Shard, rows: readonly (StoredPayment | ArchivedPayment)[]): Promise<StoredPayment[]> {
+  const lines = (await readLines(ctx, rows.filter(isArchived))).values();
+  return rows.map((row) => (isArchived(row) ? paymentOf(lines.next().value!) : row));
+}
+
+/** The payment in the archive that this is true of, whole. */
+export async function findArchived(ctx: Shard, isIt: SQL): Promise<StoredPayment | undefined> {
+  const row = await ctx.db.select().from(archivedPayments).where(isIt).limit(1).get();
+  return row && (await wholePayments(ctx, [row]))[0];
+}
+
+/** Refused where the transaction has paid for something since it was looked at, or little is left of its session. */
+export const insertUnmatched = (ctx: Shard, unmatched: Unmatched): Write[] => [
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM tx_claims WHERE tx_signature = ${unmatched.txSignature} AND livemode = ${unmatched.livemode})`),
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM ended_sessions WHERE id = ${unmatched.paymentId})`),
+  ctx.db.insert(unmatchedPayments).values(unmatched),
+];
+
+/** The second statement fails the batch where another acceptance was faster, or the money is gone. */
+export const acceptUnmatchedRow = (ctx: Shard, unmatched: Unmatched, recoveredPaymentId: PaymentId): Write[] => [
+  ctx.db
+    .update(unmatchedPayments)
+    .set({ status: UNMATCHED.next(unmatched.status, 'accept'), recoveredPaymentId, nextLookAt: null })
+    .where(
+      and(eq(unmatchedPayments.id, unmatched.id), eq(unmatchedPayments.status, unmatched.status), isNull(unmatchedPayments.droppedAt)),
+    ),
+  vetoUnlessChanged(ctx),
+];
+
+/** Closes the unmatched record of a transaction that now pays for something, if there is one. */
+export const closeUnmatched = (db: Db, txSignature: string, { id: paymentId, livemode }: Pick<Payment, 'id' | 'livemode'>): Write =>
+  db
+    .update(unmatchedPayments)
+    .set({ status: UNMATCHED.next('open', 'accept'), recoveredPaymentId: paymentId, doubtedAt: null, droppedAt: null, nextLookAt: null })
+    .where(
+      and(eq(unmatchedPayments.txSignature, txSignature), eq(unmatchedPayments.livemode, livemode), eq(unmatchedPayments.status, 'open')),
+    );
+
+/** What missed its session is taken without asking once, however many transactions arrive together. */
+export const vetoRecovered = (ctx: Shard, { id }: Payment): Write =>
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM payments WHERE recovers_payment_id = ${id})`);
+
+/** How many are shown with a payment, the largest first: dust that a stranger sends hides no whole payment. */
+const SHOWN_MAX = 10;
+
+/** What arrived and is still there, at most so much of each payment: money that the chain dropped is not shown. */
+export const listUnmatchedOf = (db: Db, paymentIds: PaymentId[]) =>
+  db
+    .select(getTableColumns(unmatchedPayments))
+    .from(sql`json_each(${JSON.stringify(paymentIds)}) j`)
+    .innerJoin(
+      unmatchedPayments,
+      // Amounts are whole numbers without leading zeros: the longer is the larger.
+      sql`unmatched_payments.rowid IN (
+        SELECT u.rowid FROM unmatched_payments u WHERE u.payment_id = j.value AND u.dropped_at IS NULL
+        ORDER BY length(u.amount) DESC, u.amount DESC LIMIT ${SHOWN_MAX})`,
+    )
+    .orderBy(unmatchedPayments.createdAt);

@@ -1,8 +1,7 @@
 import type { AccountId, PaymentId } from '#core/ids.ts';
 import type { Db, Tenant } from '#platform/context.ts';
 import type { Activation } from '#platform/db/tables/plans.ts';
-import type { HeldPlan, PaidTime, PlanPurchase } from '#rules/plans.ts';
-import { foldPurchases, planPrice } from '#rules/plans.ts';
+import { foldPurchases, type HeldPlan, type PaidTime, type PlanPurchase, planPrice } from '#rules/plans.ts';
 import { listActivations } from './store.ts';
 
 const toPurchase = ({ plan, amount, createdAt: at, resultingPlan, paidThrough, resultingPrice }: Activation): PlanPurchase | PaidTime =>

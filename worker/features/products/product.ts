@@ -16,7 +16,6 @@ import type { CreateProductRequest } from './resource.ts';
 import { invalid, narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
 
 // What other features may use of products goes through here.
-export { getActiveProductCount, isPayable, vetoOverProductQuota } from './payable.store.ts';
 export {
   findActiveListing,
   findApp,
@@ -24,18 +23,20 @@ export {
   findListing,
   findOrphan,
   getActiveListing,
+  getActiveProductCount,
   getListing,
   getProduct,
   getSale,
+  isPayable,
   type Listing,
   productExists,
   type Sale,
   saleOn,
+  vetoOverProductQuota,
 } from './store.ts';
 
 import type { Product } from '#platform/db/tables/products.ts';
-import { getActiveProductCount } from './payable.store.ts';
-import { findApp, findProduct, insertProduct, isTaken } from './store.ts';
+import { findApp, findProduct, getActiveProductCount, insertProduct, isTaken } from './store.ts';
 
 /** Of what is used up by calls; everything else, and all that renews itself, lasts for a time. */
 const API_DEFAULTS = { usageUnits: 1, accessPeriodDays: null };

@@ -13,11 +13,10 @@ import { PLANS } from '#rules/plans.ts';
 import { SELLING_RAILS, suits } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
 import { deliveryTerms, requireDeliverable } from './delivery.ts';
-import { isPayable } from './payable.store.ts';
 import { explainQuota, planProductPayout, requireApp, requireAssets, requireRails, requireType } from './product.ts';
 import type { UpdateProductRequest } from './resource.ts';
 import { isAllowed, payoutOf, prospectOf } from './selling/obstacles.ts';
-import { findByExternalId, findListing, getProduct, type Listing, openProduct, saleOn, updateProduct } from './store.ts';
+import { findByExternalId, findListing, getProduct, isPayable, type Listing, openProduct, saleOn, updateProduct } from './store.ts';
 import { narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422, 429 as for a new product. */

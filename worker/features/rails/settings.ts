@@ -17,8 +17,7 @@ import { isNative, mintOf } from '#solana/assets.ts';
 import { associatedTokenAccount, buildAtaTransaction } from '#solana/checkout-transaction.ts';
 import type { RailStatus } from './rail.ts';
 import { getRail } from './registry.ts';
-import { findAccountWallet, insertSetting, listSettings, updateSetting } from './store.ts';
-import { listRailsOff } from './switches/store.ts';
+import { findAccountWallet, insertSetting, listRailsOff, listSettings, updateSetting } from './store.ts';
 
 export const RailBody = z
   .object({

@@ -1,12 +1,13 @@
-import { and, eq } from 'drizzle-orm';
-import type { AccountId } from '#core/ids.ts';
+import { and, between, desc, eq } from 'drizzle-orm';
+import type { AccountId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
+import { switchedOff } from '#platform/db/tables/operations.ts';
 import { products } from '#platform/db/tables/products.ts';
-import type { Setting } from '#platform/db/tables/rails.ts';
-import { railSettings } from '#platform/db/tables/rails.ts';
+import { railSettings, type Setting } from '#platform/db/tables/rails.ts';
+import { type SubscriptionPlanRow, subscriptionPlans } from '#platform/db/tables/subscriptions/plans.ts';
 import { casUpdate } from '#platform/db/versioned.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
@@ -53,3 +54,40 @@ export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: stri
 export const insertSetting = (db: Db, setting: Setting): Write => db.insert(railSettings).values(setting);
 
 export const updateSetting = (ctx: Shard, before: Setting, after: Setting): Write[] => casUpdate(ctx, railSettings, before, after);
+
+const PLANS_MAX = 100;
+
+/** The plans a product was sold by, newest first. */
+export const listPlans = (db: Db, productId: ProductId): Promise<SubscriptionPlanRow[]> =>
+  db
+    .select()
+    .from(subscriptionPlans)
+    .where(eq(subscriptionPlans.productId, productId))
+    .orderBy(desc(subscriptionPlans.createdAt))
+    .limit(PLANS_MAX)
+    .all();
+
+/** A statement, not an effect. Of a plan that was closed and made again only the latest is kept. */
+export const savePlan = (db: Db, plan: SubscriptionPlanRow): Write =>
+  db
+    .insert(subscriptionPlans)
+    .values(plan)
+    .onConflictDoUpdate({ target: [subscriptionPlans.livemode, subscriptionPlans.planAddress], set: { publishedAt: plan.publishedAt } });
+
+/** Few: only the operator makes them. */
+export const listSwitchedOff = async (db: Db): Promise<string[]> =>
+  (await db.select().from(switchedOff).orderBy(switchedOff.subject)).map(({ subject }) => subject);
+
+/** Rails alone, by their ids: read on public requests, so their number does not grow with the products. */
+export const listRailsOff = async (db: Db): Promise<string[]> => {
+  const rows = await db
+    .select()
+    .from(switchedOff)
+    .where(between(switchedOff.subject, 'rail:', 'rail:~'));
+  return rows.map(({ subject }) => subject.slice('rail:'.length));
+};
+
+export const switchOff = ({ db, now }: Shard, subject: string) =>
+  db.insert(switchedOff).values({ subject, since: now }).onConflictDoNothing();
+
+export const switchOn = (db: Db, subject: string) => db.delete(switchedOff).where(eq(switchedOff.subject, subject));

@@ -8,7 +8,7 @@ import { listNamedPayments } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { PAID_PLANS } from '#rules/plans.ts';
-import { wholeReceipts } from './archive.store.ts';
+import { wholeReceipts } from './store.ts';
 
 type Table = typeof receipts | typeof archivedReceipts;
 type Slice = Awaited<ReturnType<typeof readSlice<typeof receipts, typeof archivedReceipts>>>;

@@ -10,9 +10,8 @@ import { isOfPlan } from './list.store.ts';
 import { InvoiceMetadataBody } from './papers/invoice-metadata.ts';
 import { insertReceipt, type Receipt } from './store.ts';
 
-export { wholeReceipts } from './archive.store.ts';
 export type { ReceiptFacts } from './document.ts';
-export { findReceiptOfTransaction, getReceiptWithFate, type Receipt } from './store.ts';
+export { findReceiptOfTransaction, getReceiptWithFate, type Receipt, wholeReceipts } from './store.ts';
 
 const DocumentBody = z
   .object({

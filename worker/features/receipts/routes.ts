@@ -9,9 +9,8 @@ import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
 import { DIRECTIONS, listReceipts } from './list.store.ts';
-import { findMetadata, listMetadata } from './papers/metadata.store.ts';
 import { ReceiptBody, toReceiptResource } from './receipt.ts';
-import { getPublicReceipt, getReceipt, getReceiptWithFate, hasReceipt } from './store.ts';
+import { findMetadata, getPublicReceipt, getReceipt, getReceiptWithFate, hasReceipt, listMetadata } from './store.ts';
 
 const tags = ['Receipts'];
 const params = idParam('receipt_id', idOf<ReceiptId>());

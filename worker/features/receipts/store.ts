@@ -1,17 +1,17 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { PaymentId, ReceiptId } from '#core/ids.ts';
-import type { ReceiptDocument } from '#papers/facts.ts';
+import type { InvoiceMetadata, ReceiptDocument } from '#papers/facts.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { paymentOf, readLines, type StoredPayment, type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
+import { type Place, paymentOf, readLines, receiptOf, type StoredPayment, type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { subjectsOfTransaction } from '#platform/db/fate.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
-import { receipts } from '#platform/db/tables/receipts.ts';
+import { receiptMetadata, receipts } from '#platform/db/tables/receipts.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
-import { wholeReceipts } from './archive.store.ts';
+import { casUpdate } from '#platform/db/versioned.ts';
 
 export type { StoredReceipt as Receipt };
 
@@ -138,3 +138,46 @@ export const linkReceipts = (ctx: Shard, links: { receiptId: string; seq: number
 ];
 
 export const insertReceipt = (db: Db, receipt: StoredReceipt): Write => db.insert(receipts).values(receipt);
+
+type ArchivedReceipt = typeof archivedReceipts.$inferSelect;
+
+/** The place of the whole receipt in the archive; null: it stands here. */
+const placeOf = (row: StoredReceipt | ArchivedReceipt): Place | null => ('archiveId' in row ? row : null);
+
+/** Receipts as they were issued, each in its place, wherever they are kept. 503 where the archive does not answer. */
+export async function wholeReceipts(ctx: Shard, rows: readonly (StoredReceipt | ArchivedReceipt)[]): Promise<StoredReceipt[]> {
+  const places = rows.map(placeOf);
+  const lines = (
+    await readLines(
+      ctx,
+      places.filter((place) => place !== null),
+    )
+  ).values();
+  return rows.map((row, i) => (places[i] ? receiptOf(lines.next().value!) : (row as StoredReceipt)));
+}
+
+export const findMetadata = (db: Db, receiptId: ReceiptId) =>
+  db.select().from(receiptMetadata).where(eq(receiptMetadata.receiptId, receiptId)).get();
+
+/** By receipt, of these that have any. */
+export async function listMetadata(db: Db, receiptIds: readonly ReceiptId[]): Promise<Map<ReceiptId, InvoiceMetadata>> {
+  if (receiptIds.length === 0) return new Map();
+  const rows = await db
+    .select({ receiptId: receiptMetadata.receiptId, metadata: receiptMetadata.metadata })
+    .from(receiptMetadata)
+    .where(sql`${receiptMetadata.receiptId} IN (SELECT value FROM json_each(${JSON.stringify(receiptIds)}))`);
+  return new Map(rows.map(({ receiptId, metadata }) => [receiptId, metadata]));
+}
+
+/** Statements, not effects: the metadata of a receipt as its version `version`; the batch fails where another change was faster. */
+export function storeMetadata(ctx: Scope, receipt: StoredReceipt, metadata: InvoiceMetadata, version: number): Write[] {
+  const { db, merchantId, livemode, now: updatedAt } = ctx;
+  const receiptId = receipt.id;
+  if (version === 1) {
+    const rowNumber = sql`coalesce((SELECT rowid FROM ${receipts} WHERE ${eq(receipts.id, receiptId)}),
+      (SELECT ${archivedReceipts.rowNumber} FROM ${archivedReceipts} WHERE ${eq(archivedReceipts.id, receiptId)}))`;
+    const productName = documentOf(receipt).product_name;
+    return [db.insert(receiptMetadata).values({ receiptId, merchantId, livemode, rowNumber, productName, metadata, version, updatedAt })];
+  }
+  return casUpdate(ctx, receiptMetadata, { receiptId, version: version - 1 }, { metadata, updatedAt });
+}

@@ -9,10 +9,19 @@ import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { inTime } from '#platform/deadline.ts';
-import { type ArchivableEvent, findOldest, listRun, moveToArchive, type Placed, type RunLimits, type Written } from './archive.store.ts';
-import { beginDraft, forgetDrafts, giveUpDrafts } from './draft.store.ts';
-import { listMovable, type Owner } from './movable-rows.store.ts';
+import {
+  type ArchivableEvent,
+  findOldest,
+  listMovable,
+  listRun,
+  moveToArchive,
+  type Owner,
+  type Placed,
+  type RunLimits,
+  type Written,
+} from './archive.store.ts';
 import { writeObject } from './object.ts';
+import { beginDraft, forgetDrafts, giveUpDrafts } from './store.ts';
 
 /** As long as missed events are recovered. A recovery that began just before still finds what it has read. */
 export const ARCHIVED_AFTER_MS = 90 * DAY + HOUR;

@@ -5,9 +5,8 @@ import type { Shard } from '#platform/context.ts';
 import { readArchived } from '#platform/db/archive.ts';
 import { commit, unchanged } from '#platform/db/commit.ts';
 import { type EventType, NAMED_IN_EVENTS, NAMED_IN_PAYMENTS } from '#rules/events.ts';
-import { beginDraft } from './draft.store.ts';
-import { listNamed, NAMELESS, replaceObject } from './erase.store.ts';
 import { writeObject } from './object.ts';
+import { beginDraft, listNamed, NAMELESS, replaceObject } from './store.ts';
 
 /** Objects that one look writes anew: each is read as a whole. */
 const OBJECTS_MAX = 4;

@@ -5,8 +5,10 @@ import { inSandbox } from '#platform/chain/scope.ts';
 import type { Shard } from '#platform/context.ts';
 import { isVeto } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
-import { among } from './movable-rows.store.ts';
+import { among } from './archive.store.ts';
 import {
+  deleteTestEntitlements,
+  deleteTestSales,
   type EndedSetup,
   type Forget,
   forgetAccounts,
@@ -26,8 +28,8 @@ import {
   forgetUsedStates,
   keepSetups,
   listEndedSetups,
+  listTestEntitlements,
 } from './store.ts';
-import { deleteTestEntitlements, deleteTestSales, listTestEntitlements } from './tests.store.ts';
 
 interface Rule {
   /** How long after its end. */

@@ -1,27 +1,80 @@
-import { lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
+import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf } from '#platform/db/commit.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { accounts, loginNonces, payoutWallets } from '#platform/db/tables/accounts.ts';
+import { archiveDrafts, archives } from '#platform/db/tables/archives.ts';
+import { paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { handoffs, identitySessions, paymentSessions } from '#platform/db/tables/checkout.ts';
+import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
 import { mails } from '#platform/db/tables/mail.ts';
+import { memberships } from '#platform/db/tables/memberships.ts';
 import { processorEvents } from '#platform/db/tables/office/billing.ts';
 import { endedDeliveries, figureDays, figureQuarters, figureTotals } from '#platform/db/tables/office/figures.ts';
-import { communities } from '#platform/db/tables/office/placements.ts';
+import { communities, placements } from '#platform/db/tables/office/placements.ts';
 import { usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
+import { payments, refunds, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { accessApps, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
+import { receiptMetadata, receipts } from '#platform/db/tables/receipts.ts';
 import { sandboxTransactions } from '#platform/db/tables/sandbox.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
 import { subscriptionAuthorizations, subscriptionCollections } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { subscriptionPlans } from '#platform/db/tables/subscriptions/plans.ts';
+import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { updateUnversioned } from '#platform/db/versioned.ts';
-import { among } from './movable-rows.store.ts';
-import { TEST_TABLES } from './tests.store.ts';
+import { among } from './archive.store.ts';
+
+/** What was bought with test money, and what was given for it. No subscription is without a plan, which goes last. */
+const TEST_TABLES = ['payments', 'receipts', 'entitlements', 'memberships', 'subscription_plans'] as const;
+
+/** `accountIds`: a list of ids as SQL. */
+const ofTests = (accountIds: SQL): SQL => sql`merchant_id IN ${accountIds} AND livemode = 0`;
+
+export const listTestEntitlements = (db: Db, accountIds: SQL, limit: number): Promise<{ id: string; merchantId: AccountId }[]> =>
+  db.select({ id: entitlements.id, merchantId: entitlements.merchantId }).from(entitlements).where(ofTests(accountIds)).limit(limit);
+
+/** The rows of entitlements whose objects have forgotten them. */
+export const deleteTestEntitlements = (db: Db, ids: string[]) =>
+  db.delete(entitlements).where(sql`livemode = 0 AND id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+
+/**
+ * Deletes up to so many test payments of these accounts with all that hangs on them, and as many memberships and subscriptions; after the
+ * last of them their plans. True once none is left. What stands on their simulated chains ends by itself.
+ */
+export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): Promise<boolean> {
+  const [paid, held, subscribed] = await db.batch([
+    db.select({ id: payments.id }).from(payments).where(ofTests(accountIds)).limit(limit),
+    db.select({ id: memberships.id }).from(memberships).where(ofTests(accountIds)).limit(limit),
+    db.select({ id: subscriptionAuthorizations.id }).from(subscriptionAuthorizations).where(ofTests(accountIds)).limit(limit),
+  ]);
+  const among = (rows: { id: string }[]) => sql`(SELECT value FROM json_each(${JSON.stringify(rows.map(({ id }) => id))}))`;
+  const ids = among(paid);
+  await db.batch([
+    db.delete(receiptMetadata).where(sql`receipt_id IN (SELECT id FROM receipts WHERE payment_id IN ${ids})`),
+    db.delete(receipts).where(sql`payment_id IN ${ids}`),
+    db.delete(unmatchedPayments).where(sql`payment_id IN ${ids}`),
+    db.delete(paymentCandidates).where(sql`payment_id IN ${ids}`),
+    db.delete(txClaims).where(sql`subject_id IN (SELECT id FROM refunds WHERE payment_id IN ${ids})`),
+    db.delete(txClaims).where(sql`subject_id IN ${ids}`),
+    db.delete(refunds).where(sql`payment_id IN ${ids}`),
+    db.delete(settlements).where(sql`payment_id IN ${ids}`),
+    db.delete(payments).where(sql`id IN ${ids}`),
+    db.delete(placements).where(sql`membership_id IN ${among(held)}`),
+    db.delete(memberships).where(sql`id IN ${among(held)}`),
+    db.delete(subscriptionCollections).where(sql`authorization_id IN ${among(subscribed)}`),
+    db.delete(subscriptionAuthorizations).where(sql`id IN ${among(subscribed)}`),
+  ]);
+  const isLast = [paid, held, subscribed].every((rows) => rows.length < limit);
+  if (isLast) await db.delete(subscriptionPlans).where(ofTests(accountIds));
+  return isLast;
+}
 
 /** Deletes up to so many rows of which `isOver` holds: it must be what an index of the table begins with. Answers how many. */
 export type Forget = (db: Db, before: number, limit: number) => Promise<number>;
@@ -153,3 +206,48 @@ export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<
     db.delete(setupIntents).where(sql`id IN ${ids}`),
   ]);
 }
+
+/** How the name of an object ends that holds no names of people. */
+export const NAMELESS = '.nameless.jsonl';
+
+interface StoredObject {
+  id: number;
+  key: string;
+}
+
+/** Objects of an account that may hold names of people, oldest first. */
+export const listNamed = (db: Db, accountId: AccountId, limit: number): Promise<StoredObject[]> =>
+  db
+    .select({ id: archives.id, key: archives.key })
+    .from(archives)
+    .where(and(eq(archives.merchantId, accountId), inArray(archives.livemode, [true, false]), sql`key NOT LIKE ${`%${NAMELESS}`}`))
+    .orderBy(asc(archives.id))
+    .limit(limit);
+
+/** The object under another name takes the place of the first, which is given up: a sweep deletes it. Fails the batch where a rival was faster. */
+export const replaceObject = (ctx: Shard, { id, key }: StoredObject, nameless: string): Write[] => [
+  ctx.db
+    .update(archives)
+    .set({ key: nameless })
+    .where(and(eq(archives.id, id), eq(archives.key, key))),
+  vetoUnlessChanged(ctx),
+  ctx.db.delete(archiveDrafts).where(and(eq(archiveDrafts.key, nameless), eq(archiveDrafts.isGivenUp, false))),
+  vetoUnlessChanged(ctx),
+  ctx.db.insert(archiveDrafts).values({ key, begunAt: ctx.now, isGivenUp: true }),
+];
+
+/** Before an object is written: whatever becomes of it, the row tells of it until it is in the index or deleted. */
+export const beginDraft = (db: Db, key: string, begunAt: number) => db.insert(archiveDrafts).values({ key, begunAt });
+
+/** Gives up drafts that were begun before then, up to so many, so that no batch can put them into the index any more. Answers all that are given up. */
+export const giveUpDrafts = (db: Db, before: number, limit: number): Promise<{ key: string }[]> => {
+  const old = db
+    .select({ key: archiveDrafts.key })
+    .from(archiveDrafts)
+    .where(lt(archiveDrafts.begunAt, before))
+    .orderBy(asc(archiveDrafts.begunAt))
+    .limit(limit);
+  return db.update(archiveDrafts).set({ isGivenUp: true }).where(inArray(archiveDrafts.key, old)).returning({ key: archiveDrafts.key });
+};
+
+export const forgetDrafts = (db: Db, keys: string[]) => db.delete(archiveDrafts).where(inArray(archiveDrafts.key, keys));

@@ -5,7 +5,7 @@
 
 import type { IdentitySessionId, PaymentId, SandboxSessionId } from '#core/ids.ts';
 import { completeIdentity, unknownIdentity } from '#features/checkout/buyer-identity/identity.ts';
-import { findIdentitySession } from '#features/checkout/buyer-identity/store.ts';
+import { findIdentitySession } from '#features/checkout/sessions/store.ts';
 import { invalid } from '#features/products/terms.ts';
 import type { Actor, Scope } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';

@@ -1,7 +1,7 @@
 import { raise } from '#core/errors.ts';
 import type { IdentitySessionId } from '#core/ids.ts';
 import { completeIdentity } from '#features/checkout/buyer-identity/identity.ts';
-import { findIdentitySession } from '#features/checkout/buyer-identity/store.ts';
+import { findIdentitySession } from '#features/checkout/sessions/store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import type { Shard } from '#platform/context.ts';
 import { keepNothing } from '#platform/db/once.ts';

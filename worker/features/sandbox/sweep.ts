@@ -1,7 +1,11 @@
 import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
+import { entitlementKeyOf, eraseEntitlement } from '#features/entitlements/entitlement.ts';
+import { planUnfolded } from '#features/figures/fold.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
+import { eraseMeteredSession } from '#features/metered/erase.ts';
+import { listMeteredInReach } from '#features/metered/store.ts';
 import { sweepSandboxSessions } from '#features/metered/watch/sweep.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepCandidates } from '#features/payments/watch/recheck.ts';
@@ -9,15 +13,16 @@ import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
 import { sweepSandboxSubscriptions } from '#features/subscriptions/sweep.ts';
 import { sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
+import { clockOf } from '#platform/chain/clock.store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import { addressOf, type Shard } from '#platform/context.ts';
-import { forEach } from '#platform/db/commit.ts';
+import { forEach, transact } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
-import { listDueMerchants, noteLookedUntil, readLookedUntil } from './own.store.ts';
-import { forgetSession } from './sessions/erase.ts';
+import { customerIn } from './scenarios/actions.ts';
+import { listDueMerchants, listSessionMoving, noteLookedUntil, readLookedUntil, sessionErasure } from './sessions/erase.store.ts';
 import { type Follow, queueRun } from './sessions/run.ts';
-import { listForgotten, listStalled } from './sessions/store.ts';
+import { listForgotten, listSessionEntitlements, listStalled } from './sessions/store.ts';
 
 /** What one merchant's own test calls left to time, done by the sweeps of live payments, over the merchant's simulated chain. */
 export async function sweepOwn(ctx: Shard, merchantId: AccountId, follow: Follow): Promise<void> {
@@ -73,3 +78,21 @@ export const sweepEndedSandboxes = async (ctx: Shard): Promise<Swept> =>
     (last) => listForgotten(ctx.db, ctx.wallNow, PAGES.pageMax, last),
     (ended) => forEach(ctx, ended, (session) => forgetSession(ctx, session)),
   );
+
+/**
+ * Forgets a session and all it made: first the objects of its customers and of its metered sessions, whose alarms would write rows of it
+ * again, then its rows and what they brought to the figures in one batch. Where it stops in between, it is done again.
+ */
+async function forgetSession(ctx: Shard, session: SandboxSession): Promise<void> {
+  const scope = inSandbox(ctx, session.merchantId, clockOf(session));
+  const ids = new Set(await listSessionEntitlements(scope));
+  // Of a session that was killed the object may know more than the rows.
+  if (session.productId !== null) ids.add(entitlementKeyOf(scope, session.productId, customerIn(session)).entitlementId);
+  for (const id of ids) await eraseEntitlement(scope, id);
+  for (const metered of await listMeteredInReach(scope)) await eraseMeteredSession(scope, metered);
+  await transact(scope, { reload: () => listSessionMoving(scope) }, async (moving) => ({
+    events: [],
+    writes: [...(await planUnfolded(scope, moving)), ...sessionErasure(scope)],
+    result: undefined,
+  }));
+}

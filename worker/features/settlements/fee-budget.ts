@@ -7,7 +7,7 @@ import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { FeeAnswer, FeeSpend } from '#rules/fees.ts';
 import { PAYER_LIMITS, PLAN_NAMES, PLANS } from '#rules/plans.ts';
-import { hasPaidBefore } from './payer.store.ts';
+import { hasPaidBefore } from './store.ts';
 
 /** What the budget is, in the words of the document. */
 export const FEE_BUDGET_TEXT =

@@ -15,7 +15,7 @@ import type { ChainTransaction } from '#solana/transaction.ts';
 import { noteFailedFee } from './fee-budget.ts';
 import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
 
-export { findTold, giveSuccess, takeSuccess } from './success.store.ts';
+export { findTold, giveSuccess, takeSuccess } from './store.ts';
 
 /** Outcome of a settlement, `pending` while it may land yet. What a merchant sold with us as facilitator has no receipt. */
 export type SettlementOutcome =

@@ -10,8 +10,7 @@ import { DOUBT_MS } from '#solana/finality.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { spendFee } from './fee-budget.ts';
 import { failSettlement, finishSettlement, getOutcome, type SettlementOutcome } from './finish.ts';
-import { readPayerLimits, vetoBusyPayer } from './payer.store.ts';
-import { claimSettlement, EXPIRED, findSettlement, noteLook } from './store.ts';
+import { claimSettlement, EXPIRED, findSettlement, noteLook, readPayerLimits, vetoBusyPayer } from './store.ts';
 
 export { getOutcome, type SettlementOutcome } from './finish.ts';
 

@@ -1,17 +1,18 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, exists, isNull, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import type { PaymentId } from '#core/ids.ts';
+import type { AnswerId, PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
-import { inReach } from '#platform/chain/reach.store.ts';
+import { inReach, rowsOnChainOf } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, settlementOf, storyIdOf } from '#platform/db/archive.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim, watchClaim } from '#platform/db/fate.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { activations } from '#platform/db/tables/plans.ts';
 import { type Settlement, settlements } from '#platform/db/tables/settlements.ts';
 import { type ClaimKind, txClaims } from '#platform/db/tables/tx-claims.ts';
+import { PAYER_LIMITS } from '#rules/plans.ts';
 import { SETTLEMENT } from '#rules/states.ts';
 
 const { archiveId, lineAt, lineLength } = archivedPayments;
@@ -142,3 +143,109 @@ export const takeDueSettlements = (ctx: Shard, max: number): Promise<Settlement[
 
 /** The reason of settlements that the chain never showed, as far as any node could tell. */
 export const EXPIRED = 'blockhash_expired';
+
+/** The one call that was told of a payment's success; null: none yet. */
+export async function findTold(db: Db, { paymentId }: Settlement): Promise<string | null> {
+  const claim = db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(eq(txClaims.subjectId, paymentId));
+  return (await claim.get())?.answeredBy ?? null;
+}
+
+/** The second statement fails the batch where another call was told since `before` was found, or the money was dropped. */
+export const giveSuccess = (ctx: Shard, { paymentId }: Settlement, call: string, before: string | null): Write[] => [
+  ctx.db
+    .update(txClaims)
+    .set({ answeredBy: call })
+    .where(
+      and(
+        eq(txClaims.subjectId, paymentId),
+        before === null ? isNull(txClaims.answeredBy) : eq(txClaims.answeredBy, before),
+        isNull(txClaims.droppedAt),
+      ),
+    ),
+  vetoUnlessChanged(ctx),
+];
+
+/**
+ * Gives the success of a settled payment to one call, for ever: on its claim, which is never deleted, and as a copy on the settlement,
+ * which each later call reads. Answers which call has it; the same call may ask again.
+ */
+export async function takeSuccess(db: Db, { paymentId }: Settlement, call: AnswerId): Promise<string | null> {
+  const ofSettlement = and(eq(settlements.paymentId, paymentId), eq(settlements.status, 'settled'));
+  const [, , [stored]] = await db.batch([
+    db
+      .update(txClaims)
+      .set({ answeredBy: call })
+      .where(
+        and(
+          eq(txClaims.subjectId, paymentId),
+          isNull(txClaims.answeredBy),
+          isNull(txClaims.droppedAt),
+          exists(db.select({ id: settlements.paymentId }).from(settlements).where(ofSettlement)),
+        ),
+      ),
+    db
+      .update(settlements)
+      .set({ answeredBy: sql`(SELECT answered_by FROM tx_claims WHERE subject_id = ${paymentId})` })
+      .where(and(ofSettlement, isNull(settlements.answeredBy))),
+    db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(eq(txClaims.subjectId, paymentId)),
+  ]);
+  return stored?.answeredBy ?? null;
+}
+
+const PAYER_WINDOW_MS = PAYER_LIMITS.failedMinutes * MINUTE;
+
+/**
+ * A payer's settlements on one chain, in live mode over all merchants: what is open, and what failed on chain. What expired was never there, and cost nothing. What a channel
+ * pays out is sent by the service.
+ */
+const payerCounts = ({ payerWallet, createdAt, ...settlement }: Settlement) => ({
+  open: sql`total(status = 'pending')`,
+  failed: sql`total(failure_reason <> ${EXPIRED})`,
+  ofPayer: sql`FROM settlements WHERE payer_wallet = ${payerWallet} AND ${rowsOnChainOf(settlement, settlements)} AND status <> 'settled' AND purpose NOT IN ('metered', 'subscription') AND created_at > ${createdAt - PAYER_WINDOW_MS}`,
+});
+
+/** Fails the batch where a payer has as many open or failed settlements as allowed: every one of them may cost us its fee. */
+export const vetoBusyPayer = (ctx: Shard, settlement: Settlement): Write => {
+  const { RATE_MULTIPLIER: times } = ctx.config;
+  const { open, failed, ofPayer } = payerCounts(settlement);
+  return vetoIf(ctx, sql`(SELECT ${open} >= ${PAYER_LIMITS.open * times} OR ${failed} >= ${PAYER_LIMITS.failed * times} ${ofPayer})`);
+};
+
+/** How many of each a payer may have, and how many more. */
+export async function readPayerLimits(ctx: Shard, settlement: Settlement) {
+  const { RATE_MULTIPLIER: times } = ctx.config;
+  const { open, failed, ofPayer } = payerCounts(settlement);
+  const used = await ctx.db.get<{ open: number; failed: number }>(sql`SELECT ${open} AS open, ${failed} AS failed ${ofPayer}`);
+  const limit = { open: Math.floor(PAYER_LIMITS.open * times), failed: Math.floor(PAYER_LIMITS.failed * times) };
+  const left = { open: Math.max(0, limit.open - (used?.open ?? 0)), failed: Math.max(0, limit.failed - (used?.failed ?? 0)) };
+  return { limit, left };
+}
+
+/** True if this payer's money has reached this merchant by x402 before, in the same mode. */
+export async function hasPaidBefore(
+  db: Db,
+  { merchantId, livemode, payerWallet }: Pick<Settlement, 'merchantId' | 'livemode' | 'payerWallet'>,
+): Promise<boolean> {
+  const { merchantId: seller, livemode: mode, payerWallet: payer, nonce } = archivedPayments;
+  const [settled, archived] = await db.batch([
+    db
+      .select({ paymentId: settlements.paymentId })
+      .from(settlements)
+      .where(
+        and(
+          eq(settlements.merchantId, merchantId),
+          eq(settlements.livemode, livemode),
+          eq(settlements.payerWallet, payerWallet),
+          sql`status = 'settled'`,
+        ),
+      )
+      .limit(1),
+    // What was paid at a checkout owns its nonce.
+    db
+      .select({ id: archivedPayments.id })
+      .from(archivedPayments)
+      .where(and(eq(seller, merchantId), eq(mode, livemode), eq(payer, payerWallet), isNull(nonce)))
+      .limit(1),
+  ]);
+  return settled.length + archived.length > 0;
+}

@@ -1,27 +1,34 @@
+import type { Address } from '@solana/kit';
 import { base58 } from '#core/encoding.ts';
 import { raise } from '#core/errors.ts';
-import type { PaymentId } from '#core/ids.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
-import { findPayee } from '#features/accounts/payout.store.ts';
-import { claimPeriod, routeOf, scheduleAuthorization, stepAuthorization } from '#features/authorizations/authorization.ts';
+import { newId, type PaymentId } from '#core/ids.ts';
+import { findLocale } from '#core/locales.ts';
+import { toMoneyResource } from '#core/money.ts';
+import { DAY, HOUR, iso, MINUTE, SECOND } from '#core/time.ts';
+import { findPayee, getAccount } from '#features/accounts/store.ts';
+import { claimPeriod, factsOf, routeOf, scheduleAuthorization, stepAuthorization } from '#features/authorizations/authorization.ts';
 import { findCollectionRow } from '#features/authorizations/store.ts';
+import { planLetter } from '#features/mail/outbox.ts';
+import { periodOf } from '#features/payments/confirm/collected.ts';
+import { planRenewal } from '#features/payments/renewal.ts';
 import { countFee } from '#features/settlements/fee-budget.ts';
 import { claimOwn } from '#features/settlements/follow-through.ts';
 import { newSettlementColumns, ownTransactionColumns } from '#features/settlements/new-settlement.ts';
 import { loadSettlement } from '#features/settlements/store.ts';
 import type { Shard } from '#platform/context.ts';
-import { commit, transact, unchanged, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { commit, isConstraint, transact, unchanged, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { insertClaim } from '#platform/db/fate.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import { isCollected, stepAfterShortage } from '#rules/subscriptions/authorization.ts';
 import { firstAttemptAt, luckOf, nextAttemptAt, type PeriodTimes } from '#rules/subscriptions/schedule.ts';
 import type { Shortage, Standing } from '#solana/programs/subscriptions/standing.ts';
 import { pullerOf } from './collect-first.ts';
+import { findCollection } from './find-collection.ts';
 import type { SubscriptionLook } from './look.ts';
-import { takeOwnersCollection } from './owners-collection.ts';
 import { type PreparedCollection, prepareCollection, shareLifetime, timesOf } from './prepare-collection.ts';
 import { applyLook, getAuthorization } from './reconcile.ts';
-import { renewalLetter, tellsAt } from './renewal-letter.ts';
 
 /** When it is looked at again where nothing could be concluded, or where a transaction is on its way. */
 const AGAIN_MS = 2 * MINUTE;
@@ -187,4 +194,69 @@ function draft(
       period,
     },
   };
+}
+
+/**
+ * The plan's owner has collected a period without us: that transfer is the period's payment, with a receipt and all that follows, once. False
+ * where no node shows it yet, or where it was stored meanwhile.
+ */
+async function takeOwnersCollection(ctx: Shard, row: AuthorizationRow, { startsAt }: PeriodTimes): Promise<boolean> {
+  const found = await findCollection(ctx, row.subscriptionAddress as Address, BigInt(startsAt / SECOND));
+  if (found.kind !== 'found' || found.collected.receiverTokenAccount !== row.recipientAta) return false;
+  const { signature: txSignature, slot, blockTimeSeconds } = found.transaction;
+  const { amount: paidUnits, subscriber: payer } = found.collected;
+  const paymentId = newId<PaymentId>(ctx.now);
+  const renewed = await planRenewal(ctx, row.id, {
+    paymentId,
+    nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
+    period: periodOf(found.collected),
+    proof: { txSignature, slot, blockTime: blockTimeSeconds! * SECOND, payer, paidUnits, feePaidUnits: 0n },
+    isOwners: true,
+  });
+  const claim = insertClaim(
+    ctx.db,
+    { txSignature, livemode: row.livemode, kind: 'subscription', subjectId: paymentId, createdAt: ctx.now },
+    slot,
+  );
+  try {
+    await commit(ctx, { ...renewed, writes: [claim, ...renewed.writes] });
+    return true;
+  } catch (error) {
+    // It pays something else, or another sweep was faster.
+    if (!isConstraint(error)) throw error;
+    return false;
+  }
+}
+
+/** So long before the next period a subscriber is told of it. */
+const BEFORE_MS = 3 * DAY;
+/** A period shorter than this is over before a letter about it helps anyone. */
+const PERIOD_MIN_MS = 7 * DAY;
+
+/** From when on the subscriber is to be told of the next period; null: there is nothing to tell. */
+function tellsAt(row: AuthorizationRow): number | null {
+  const isTold = row.livemode && row.status === 'active' && row.email !== null && factsOf(row).periodMs >= PERIOD_MIN_MS;
+  return isTold && row.paidThrough !== null ? row.paidThrough - BEFORE_MS : null;
+}
+
+/** The letter about the next period, to a subscriber who gave an address: once for each, and where it can be ended. Belongs into a batch. */
+async function renewalLetter(ctx: Shard, row: AuthorizationRow): Promise<Write[]> {
+  const { paidThrough, email } = row;
+  const tellAt = tellsAt(row);
+  if (tellAt === null || ctx.now < tellAt || ctx.now >= paidThrough! || !hasMail(ctx)) return [];
+  const { displayName: seller } = await getAccount(ctx.db, row.merchantId);
+  return planLetter(ctx, {
+    letter: 'subscription_renews',
+    facts: {
+      authorization_id: row.id,
+      product: row.terms.productName,
+      seller,
+      amount: toMoneyResource({ asset: 'USDC', units: row.amount }),
+      at: iso(paidThrough!),
+    },
+    accountId: row.merchantId,
+    address: email!,
+    locale: row.terms.locale === undefined ? null : findLocale(row.terms.locale),
+    cause: `subscription_renews ${row.id} ${paidThrough}`,
+  }).writes;
 }

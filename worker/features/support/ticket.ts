@@ -1,19 +1,30 @@
 import { ApiError, raise } from '#core/errors.ts';
-import { type MembershipId, newId, type PaymentId, type ProductId, type TicketId, type TicketMessageId } from '#core/ids.ts';
+import {
+  type AccountId,
+  type MembershipId,
+  newId,
+  type PaymentId,
+  type ProductId,
+  type TicketId,
+  type TicketMessageId,
+} from '#core/ids.ts';
 import { SUPPORT_MESSAGES_MAX } from '#core/limits.ts';
 import { HOUR, SECOND } from '#core/time.ts';
 import { findAccount } from '#features/accounts/store.ts';
+import { planLetter } from '#features/mail/outbox.ts';
 import { findMembership } from '#features/memberships/store.ts';
 import { findPayment } from '#features/payments/store.ts';
+import type { LetterFacts, LetterName } from '#letters/letter.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
-import { type Change, commitNew, isVeto, transact } from '#platform/db/commit.ts';
+import { type Change, commitNew, isVeto, transact, type Write } from '#platform/db/commit.ts';
+import { shardsOf } from '#platform/db/directory.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
+import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
 import { TICKET } from '#rules/states.ts';
-import { planTicketLetters } from './letters.ts';
 import { type Thread, toMessageResource, toTicketResource } from './resource.ts';
-import { findTicket, insertMessage, insertTicket, listWritten, updateTicket } from './store.ts';
+import { findTicket, insertMessage, insertTicket, isReachable, listReachableStaff, listWritten, updateTicket } from './store.ts';
 import { locateTicket, requireStaff, threadOf } from './thread.ts';
 
 export interface NewTicket {
@@ -201,4 +212,61 @@ async function moveTicket(ctx: Scope, actor: Actor, { ticketId, transition, type
     const letters = await planTicketLetters(scope, { ticket: after, by: sideOf(actor, ticket) });
     return withAnswer({ events: [event], writes: [...updateTicket(scope, ticket, after), ...letters], result: thread }, keep(thread));
   });
+}
+
+/** Of all these letters, to one reader in an hour: beyond that they tell nothing new. */
+const LETTERS_MAX = 10;
+const STAFF_MAX = 20;
+/** Characters of a message that its letter quotes. */
+const QUOTED_MAX = 1000;
+const LETTERS = ['ticket_asked', 'ticket_answered', 'ticket_resolved', 'ticket_closed'] as const satisfies LetterName[];
+type TicketLetter = (typeof LETTERS)[number];
+
+/** What was done on a ticket, and by which side. */
+interface TicketNews {
+  ticket: Ticket;
+  by: 'merchant' | 'staff';
+  message?: TicketMessage;
+}
+
+/** Of the merchant's message or question, or of the end of their ticket, which one who is staff may resolve too. Their own words are erased with them, and so are not in it. */
+const staffLetter = ({ ticket, message }: TicketNews): Told => {
+  const facts = { ticket_id: ticket.id };
+  if (message) return { letter: 'ticket_asked', facts };
+  return { letter: ticket.status === 'closed' ? 'ticket_closed' : 'ticket_resolved', facts };
+};
+
+function merchantLetter({ ticket, message }: TicketNews): Told {
+  const facts = { ticket_id: ticket.id, subject: ticket.subject };
+  if (message) return { letter: 'ticket_answered', facts: { ...facts, message: [...message.body].slice(0, QUOTED_MAX).join('') } };
+  return { letter: ticket.status === 'closed' ? 'ticket_closed' : 'ticket_resolved', facts };
+}
+
+type Told = { [N in TicketLetter]: { letter: N; facts: LetterFacts[N] } }[TicketLetter];
+
+/**
+ * Letters to the other side of a ticket, for the batch of what was done on it: to the merchant of staff's doing, to staff of the merchant's,
+ * each at a verified address and at most ten an hour. None of a sandbox, where no mail is configured, and to an account that is over.
+ */
+async function planTicketLetters(ctx: Scope, news: TicketNews): Promise<Write[]> {
+  const { ticket, by } = news;
+  if (!ticket.livemode || !hasMail(ctx)) return [];
+  const told = by === 'staff' ? merchantLetter(news) : staffLetter(news);
+  const readers = by === 'staff' ? await reachableMerchant(ctx, ticket) : await reachableStaff(ctx, ticket);
+  return readers.flatMap((accountId) => {
+    const counted = { letters: [...LETTERS], accountId, since: ctx.wallNow - HOUR };
+    return planLetter<TicketLetter>(ctx, { ...told, accountId }, { counted, max: LETTERS_MAX }).writes;
+  });
+}
+
+const reachableMerchant = async ({ db }: Scope, { merchantId }: Ticket): Promise<AccountId[]> =>
+  (await isReachable(db, merchantId)) ? [merchantId] : [];
+
+/** In every database; who wrote is not told of it. */
+async function reachableStaff(ctx: Scope, { merchantId }: Ticket): Promise<AccountId[]> {
+  const found = await Promise.all(shardsOf(ctx).map(({ db }) => listReachableStaff(db, STAFF_MAX)));
+  return found
+    .flat()
+    .filter((accountId) => accountId !== merchantId)
+    .slice(0, STAFF_MAX);
 }

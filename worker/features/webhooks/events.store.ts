@@ -5,10 +5,8 @@ import { type Scope, type Shard, scopeIn } from '#platform/context.ts';
 import { lineOfType, readArchivedEvents, storyIdOf } from '#platform/db/archive.ts';
 import { countTo, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
-import type { StoredEvent } from '#platform/db/tables/events.ts';
-import { events } from '#platform/db/tables/events.ts';
-import type { Delivery } from '#platform/db/tables/webhooks.ts';
-import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
+import { events, type StoredEvent } from '#platform/db/tables/events.ts';
+import { type Delivery, webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 
 export interface EventFilter {
   eventType?: string | undefined;

@@ -1,10 +1,10 @@
 import { type Asset, type MoneyResource, toMoneyResource } from '#core/money.ts';
 import { iso, SECOND } from '#core/time.ts';
-import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
+import { findVerifiedDomain } from '#features/accounts/store.ts';
 import { solanaPayUrl } from '#features/checkout/prepare-transaction.ts';
 import { toConnectResource } from '#features/checkout/resource.ts';
 import type { SessionListing } from '#features/checkout/sessions/session.ts';
-import { listUnmatchedOf } from '#features/payments/unmatched/store.ts';
+import { listUnmatchedOf } from '#features/payments/store.ts';
 import { certainAt } from '#features/payments/watch/expire.ts';
 import { saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail, openRails } from '#features/products/selling/checkout-rails.ts';

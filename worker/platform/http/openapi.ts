@@ -1,5 +1,6 @@
 import { OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
+import { createMiddleware } from 'hono/factory';
 import { type ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
 import type { Id } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
@@ -7,8 +8,19 @@ import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';
-import { readBody } from './bodies/read-body.ts';
 import { hasClosedQuery, refuseInvalid } from './refuse-invalid.ts';
+
+/**
+ * The last guard of a route, once it knows who calls: says what is wrong with the body. Browsers' wrappers announce JSON even where they send
+ * nothing; nothing is what an optional body may be.
+ */
+const readBody = ({ isOptional }: { isOptional: boolean }) =>
+  createMiddleware<{ Variables: { bodyRefusal: ApiError | undefined } }>(async (c, next) => {
+    if (c.var.bodyRefusal) throw c.var.bodyRefusal;
+    const announces = c.req.header('Content-Type') !== undefined;
+    if (isOptional && announces && (await c.req.text()).trim() === '') Object.assign(c.req.bodyCache, { text: Promise.resolve('{}') });
+    await next();
+  });
 
 /** `used` is absent where the caller was not admitted, and where what became of the use is not known. */
 interface Told {

@@ -3,9 +3,44 @@ import { ERRORS, type ErrorCode } from '#core/errors.ts';
 import { nearestOf } from '#core/text/nearest.ts';
 import { type AppEnv, errorExample } from '#platform/http/openapi.ts';
 import { openPage, type PageContext, sendPage } from '../../pages/document.tsx';
-import { CLIENT_CODES, isClientCode } from '../errors/client-codes.ts';
-import { ERROR_WORDS } from '../errors/words.ts';
+import { ERROR_WORDS, type ErrorWords } from '../errors/words.ts';
 import { SiteNav } from './docs-page.tsx';
+
+/** Words for a code of the SDK's own: the service never answers it. */
+interface ClientCode extends ErrorWords {
+  message: string;
+  retryable: boolean;
+}
+
+/** Codes that the SDK finds out by itself. Its errors link to their pages. */
+const CLIENT_CODES = {
+  invalid_idempotency_key: {
+    message: 'An Idempotency-Key has 8 to 255 visible ASCII characters, without spaces.',
+    retryable: false,
+    why: 'The SDK checks the key before it sends anything, so nothing was sent.',
+    next: 'Send a key of your own that fits, such as a UUID, or leave it out: the SDK then makes one.',
+  },
+  request_timeout: {
+    message: 'The service did not answer within `timeoutMs`.',
+    retryable: true,
+    why: 'The answer was late or was lost on its way. A write may have had its effect: `isAmbiguous` is true.',
+    next: 'Repeat a read. Repeat a write under the same Idempotency-Key; the service answers it once.',
+  },
+  connection_failed: {
+    message: 'The request got no answer.',
+    retryable: true,
+    why: 'The address is wrong, the network is down, or the connection broke before the answer was complete.',
+    next: 'Check `baseUrl` and the network. Repeat a write only under the same Idempotency-Key.',
+  },
+  unexpected_response: {
+    message: 'The answer does not come from this service.',
+    retryable: false,
+    why: 'Something between the SDK and the service answered: a proxy, a firewall, or another server at `baseUrl`.',
+    next: 'Compare `baseUrl` with the address of the service, and read `status` and `headers` of the error.',
+  },
+} as const satisfies Record<string, ClientCode>;
+
+const isClientCode = (name: string): name is keyof typeof CLIENT_CODES => Object.hasOwn(CLIENT_CODES, name);
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const isCode = (name: string): name is ErrorCode => Object.hasOwn(ERRORS, name);

@@ -1,10 +1,38 @@
 import { raise } from '#core/errors.ts';
+import { DAY, iso } from '#core/time.ts';
 import { FAVICON_PATH, ICON, ICON_HEADERS } from '#platform/http/icon.ts';
 import { router } from '#platform/http/openapi.ts';
 import { sendDocs } from './docs-page.tsx';
 import { sendErrorList, sendErrorPage } from './error-pages.tsx';
 import { sendFront } from './front.tsx';
-import { robotsText, securityText } from './plain-texts.ts';
+
+/** Pages of buyers and accounts are nothing to search for; what merchants link to is not followed by name. */
+const robotsText = (): string =>
+  [
+    'User-agent: *',
+    'Allow: /v1/docs',
+    'Allow: /v1/openapi.json',
+    'Disallow: /v1/',
+    'Disallow: /r/',
+    'Disallow: /dashboard',
+    'Disallow: /login',
+    'Disallow: /sign',
+    '',
+  ].join('\n');
+
+const GOOD_FOR = 180 * DAY;
+
+/** `/.well-known/security.txt` (RFC 9116): where a fault is reported, good for half a year from the day it is read. */
+function securityText(baseUrl: string, contact: string, now: number): string {
+  const expires = iso(Math.floor(now / DAY) * DAY + GOOD_FOR);
+  return [
+    `Contact: ${contact}`,
+    `Expires: ${expires}`,
+    'Preferred-Languages: en',
+    `Canonical: ${baseUrl}/.well-known/security.txt`,
+    '',
+  ].join('\n');
+}
 
 /** What a person, a browser or a search engine finds here that knows only the name of the host; not operations of the API. */
 export const siteRoutes = router();

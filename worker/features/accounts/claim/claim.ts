@@ -10,8 +10,7 @@ import type { Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { endKeys } from '../agent-account.ts';
-import { forgetWallets } from '../payout.store.ts';
-import { listKeys, revokeAllKeys } from '../store.ts';
+import { forgetWallets, listKeys, revokeAllKeys } from '../store.ts';
 import { type Arms, disarm } from './store.ts';
 
 /** Where buyers are led is no longer said by who made the account; what it is called and looks like stays. */

@@ -8,7 +8,7 @@ import type { SellerDomain } from '#platform/db/tables/office/domains.ts';
 import { readProof } from '#platform/providers/domain-proof.ts';
 import { checkTarget } from '#platform/providers/target-url.ts';
 import { DOMAIN } from '#rules/states.ts';
-import { findDomain, saveDomain, saveDomainLook, takeDueDomains } from './store.ts';
+import { findDomain, saveDomain, saveDomainLook, takeDueDomains } from '../store.ts';
 
 /** Between two looks that a merchant asks for. */
 const REST_MS = 10 * SECOND;

@@ -6,8 +6,8 @@ import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } 
 import { answerLeased, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { given, jsonBody, ok, router, Timestamp } from '#platform/http/openapi.ts';
 import { DOMAIN } from '#rules/states.ts';
+import { deleteDomain, findDomain } from '../store.ts';
 import { setDomain } from './domain.ts';
-import { deleteDomain, findDomain } from './store.ts';
 
 const DomainBody = z
   .object({

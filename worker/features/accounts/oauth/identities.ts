@@ -9,8 +9,8 @@ import { requireFreshSignIn } from '#platform/http/callers.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
+import { deleteIdentity, findAnyIdentity, findIdentity, listIdentities, lockIdentity } from '../store.ts';
 import { titleOf } from './registry.ts';
-import { deleteIdentity, findAnyIdentity, findIdentity, listIdentities, lockIdentity } from './store.ts';
 
 /** What is left of an identity of a deleted account begins so: no provider names a person like that. */
 const LOCK = 'lock:';

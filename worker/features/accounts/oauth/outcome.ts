@@ -10,12 +10,21 @@ import { emailKeysOf, findAccountByEmail, newAccount, normaliseEmail } from '../
 import { changeAccount } from '../change-account.ts';
 import { claiming, disarmed, planDisarm } from '../claim/claim.ts';
 import { getArms, hasSold, vetoIfSold } from '../claim/store.ts';
-import { findAccount, forgetLogo, getAccount, insertAccount, vetoTaken } from '../store.ts';
+import {
+  findAccount,
+  findIdentity,
+  forgetLogo,
+  getAccount,
+  insertAccount,
+  insertIdentity,
+  noteEmail,
+  vetoTaken,
+  vetoUnlessAsBefore,
+} from '../store.ts';
 import { findOwner, isLocked } from './identities.ts';
 import type { Person, ProviderError } from './provider.ts';
 import { titleOf } from './registry.ts';
 import type { BegunSignIn } from './state.ts';
-import { findIdentity, insertIdentity, noteEmail, vetoUnlessAsBefore } from './store.ts';
 
 /** What this service itself refuses: that a provider cannot be reached or believed is found before. */
 export type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;

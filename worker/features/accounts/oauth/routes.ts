@@ -19,13 +19,12 @@ import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import { SIGN_IN_PROVIDERS } from '#rules/admission.ts';
 import { issueToken } from '../auth/tokens.ts';
-import { getAccount } from '../store.ts';
+import { getAccount, listIdentities, takeState } from '../store.ts';
 import { unlinkIdentity } from './identities.ts';
 import { decideOutcome, type OAuthOutcome } from './outcome.ts';
 import { NEXT_PATH_MAX, type OAuthProvider, PROVIDER_ERRORS } from './provider.ts';
 import { callbackUrlOf, listProviders, requireProvider } from './registry.ts';
 import { type BegunSignIn, beginState, MODES, readState, SURFACES } from './state.ts';
-import { listIdentities, takeState } from './store.ts';
 
 const tags = ['Authentication'];
 const Provider = z.enum(SIGN_IN_PROVIDERS);

@@ -2,9 +2,9 @@ import { seal, unseal } from '#core/crypto.ts';
 import type { IdentitySessionId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { IdentitySession } from '#platform/db/tables/checkout.ts';
-import { findGranting } from './store.ts';
+import { findGranting } from '../sessions/store.ts';
 
-export { eraseGrants } from './store.ts';
+export { eraseGrants } from '../sessions/store.ts';
 
 /** What a buyer lets the service do for them at a platform, once: Discord's OAuth2 token with the scope `guilds.join`. */
 export interface BuyerGrant {

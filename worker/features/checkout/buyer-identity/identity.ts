@@ -10,8 +10,8 @@ import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { PLATFORMS } from '#platform/providers/messaging/registry.ts';
 import type { ProvenIdentity } from '#rules/payment-terms.ts';
+import { completeIdentitySession, findIdentitySession, insertIdentitySession } from '../sessions/store.ts';
 import { type BuyerGrant, sealGrant } from './grant.ts';
-import { completeIdentitySession, findIdentitySession, insertIdentitySession } from './store.ts';
 
 const IDENTITY_MS = LIFE.identityMinutes * MINUTE;
 

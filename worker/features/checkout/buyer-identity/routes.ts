@@ -18,8 +18,8 @@ import { created, given, idOf, jsonBody, ok, router, Timestamp } from '#platform
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
+import { findIdentitySession } from '../sessions/store.ts';
 import { completeIdentity, type OpenedIdentity, openIdentitySession } from './identity.ts';
-import { findIdentitySession } from './store.ts';
 
 const openIdentity = createRoute({
   method: 'post',

@@ -1,10 +1,18 @@
-import { and, eq } from 'drizzle-orm';
-import type { PaymentId, PaymentSessionId } from '#core/ids.ts';
+import { and, desc, eq, isNull, sql } from 'drizzle-orm';
+import { ApiError } from '#core/errors.ts';
+import type { HandoffId, IdentitySessionId, PaymentId, PaymentSessionId, ProductId } from '#core/ids.ts';
+import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import type { Write } from '#platform/db/commit.ts';
-import { type PaymentSession, paymentSessions } from '#platform/db/tables/checkout.ts';
-import type { Payment } from '#platform/db/tables/payments.ts';
-import { payments } from '#platform/db/tables/payments.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import {
+  type Handoff,
+  handoffs,
+  type IdentitySession,
+  identitySessions,
+  type PaymentSession,
+  paymentSessions,
+} from '#platform/db/tables/checkout.ts';
+import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { casUpdate, stepRows } from '#platform/db/versioned.ts';
 
 /** Of any merchant: the id itself is the capability. With the last payment begun in it. */
@@ -32,3 +40,99 @@ export const insertPaymentSession = (db: Db, session: PaymentSession): Write => 
 /** Fails the batch if another payment was begun in the session first. */
 export const holdPayment = (ctx: Shard, session: PaymentSession, paymentId: PaymentId): Write[] =>
   casUpdate(ctx, paymentSessions, session, { paymentId });
+
+/** Of any merchant: the caller has shown a token that names it. */
+export const findHandoff = (db: Db, handoffId: HandoffId) => db.select().from(handoffs).where(eq(handoffs.id, handoffId)).get();
+
+export const insertHandoff = (db: Db, handoff: Handoff): Write => db.insert(handoffs).values(handoff);
+
+/** The purchase of a hand-off goes on with the payment that takes the place of another. */
+export const moveHandoff = (db: Db, handoffId: HandoffId, from: PaymentId, to: PaymentId): Write =>
+  db
+    .update(handoffs)
+    .set({ paymentId: to })
+    .where(and(eq(handoffs.id, handoffId), eq(handoffs.paymentId, from)));
+
+/** The hand-off begins this payment; the second fails the batch where another was begun with it first. */
+export const useHandoff = (ctx: Shard, { id }: Handoff, paymentId: PaymentId): Write[] => [
+  ctx.db
+    .update(handoffs)
+    .set({ paymentId })
+    .where(and(eq(handoffs.id, id), isNull(handoffs.paymentId))),
+  vetoUnlessChanged(ctx),
+];
+
+const isCrowded = (productId: ProductId) =>
+  sql`EXISTS (SELECT 1 FROM open_sessions WHERE product_id = ${productId} AND count >= ${OPEN_SESSIONS_MAX})`;
+
+/** Refuses one more session while so many of the product are open. */
+export const vetoCrowd = (ctx: Shard, productId: ProductId): Write => vetoIf(ctx, isCrowded(productId));
+
+/** What the veto of a crowded product means to a buyer. 429 plan_limit_reached. */
+export async function requireRoom(db: Db, productId: ProductId): Promise<void> {
+  const crowd = await db.get<{ isCrowded: number }>(sql`SELECT ${isCrowded(productId)} AS isCrowded`);
+  if (crowd.isCrowded === 0) return;
+  throw new ApiError('plan_limit_reached', {
+    detail: 'Too many checkouts of this product are open. There is room again when some of them end.',
+    meta: { reason: 'open_sessions', limit: OPEN_SESSIONS_MAX, used: OPEN_SESSIONS_MAX },
+  });
+}
+
+/** Of any merchant: the id itself is the capability. */
+export const findIdentitySession = (db: Db, identitySessionId: IdentitySessionId) =>
+  db.select().from(identitySessions).where(eq(identitySessions.id, identitySessionId)).get();
+
+/** The newest session in which this person gave this merchant, in this mode, a grant that was not used. */
+export const findGranting = (
+  db: Db,
+  {
+    merchantId,
+    livemode,
+    provider,
+    providerUserId,
+  }: Pick<IdentitySession, 'merchantId' | 'livemode' | 'provider'> & { providerUserId: string },
+): Promise<IdentitySession | undefined> =>
+  db
+    .select()
+    .from(identitySessions)
+    .where(
+      and(
+        eq(identitySessions.merchantId, merchantId),
+        eq(identitySessions.livemode, livemode),
+        eq(identitySessions.provider, provider),
+        eq(identitySessions.providerUserId, providerUserId),
+        sql`grant_sealed IS NOT NULL`,
+      ),
+    )
+    .orderBy(desc(identitySessions.createdAt))
+    .limit(1)
+    .get();
+
+/** Every grant that this person gave this merchant in this mode until now: one was used, and the others would do the same. */
+export const eraseGrants = (db: Db, { merchantId, livemode, provider, providerUserId }: IdentitySession): Promise<unknown> =>
+  db
+    .update(identitySessions)
+    .set({ grantSealed: null })
+    .where(
+      and(
+        eq(identitySessions.merchantId, merchantId),
+        eq(identitySessions.livemode, livemode),
+        eq(identitySessions.provider, provider),
+        eq(identitySessions.providerUserId, providerUserId!),
+        sql`grant_sealed IS NOT NULL`,
+      ),
+    );
+
+export const insertIdentitySession = (db: Db, session: IdentitySession): Write => db.insert(identitySessions).values(session);
+
+/** The second statement fails the batch where another person was named for it first. */
+export const completeIdentitySession = (
+  ctx: Shard,
+  { id, providerUserId, username, grantSealed, completedAt }: IdentitySession,
+): Write[] => [
+  ctx.db
+    .update(identitySessions)
+    .set({ providerUserId, username, grantSealed, completedAt })
+    .where(and(eq(identitySessions.id, id), isNull(identitySessions.providerUserId))),
+  vetoUnlessChanged(ctx),
+];

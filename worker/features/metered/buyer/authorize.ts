@@ -7,13 +7,13 @@ import { SessionAction, type SignedVoucher } from '#protocols/mpp/session.ts';
 import { presentVoucher } from '#protocols/mpp/voucher.ts';
 import { formatReceipt, isOurs, type PaymentCredential, parseCredential } from '#protocols/mpp/wire.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
+import { decodeChannel } from '#solana/programs/payment-channels/channel.ts';
 import { newSessionChallenge } from '../challenge.ts';
 import { closeByBuyer } from '../close.ts';
 import type { CommitReceipt } from '../resource.ts';
-import { callSession, isOpened, type OpenedSession, readSession, scopeOfSession, voucherForms } from '../session.ts';
+import { callSession, isOpened, type OpenedSession, programOf, readSession, scopeOfSession, voucherForms } from '../session.ts';
 import { type CountUse, commitDelivery } from './commit.ts';
 import { openSession } from './open.ts';
-import { topUp } from './top-up.ts';
 
 /** What a credential brought about: the session as it is now, or what a delivery was paid with; and the value of `Payment-Receipt`. */
 export type Authorized = { receipt: string } & ({ session: MeteredSnapshot } | { committed: CommitReceipt });
@@ -125,4 +125,36 @@ function receiptOf(ctx: Ctx, session: MeteredSnapshot, { challenge }: PaymentCre
     at: ctx.now,
   };
   return formatReceipt(facts);
+}
+
+type ToppedUp = { ok: true; session: MeteredSnapshot } | { ok: false; reason: string };
+
+/**
+ * The buyer has added to the channel's deposit by themselves. What it is by now, the channel's account says, and never the credential: more
+ * than that is refused. In the sandbox there is no account to ask. 410 channel_closed, 503 rpc_unavailable.
+ */
+async function topUp(ctx: Ctx, session: OpenedSession, action: { channelId: string; newDeposit: string }): Promise<ToppedUp> {
+  if (action.channelId !== session.bound.channelId) return { ok: false, reason: 'channel-mismatch' };
+  if (session.stage === 'closing') return { ok: false, reason: 'channel-close-pending' };
+  if (session.stage !== 'open') throw new ApiError('channel_closed');
+  const claimed = BigInt(action.newDeposit);
+  if (claimed > BigInt(session.cap)) return { ok: false, reason: 'exceeds-cap' };
+  // It is known already: no node is asked for what a caller may say without a proof.
+  if (claimed <= BigInt(session.deposit)) return { ok: true, session };
+  const seen = session.livemode ? await depositOf(ctx, session) : { deposit: claimed, settled: BigInt(session.settled) };
+  if (seen === null || seen.deposit < claimed) return { ok: false, reason: 'exceeds-deposit' };
+  const answer = await callSession(ctx, session.sessionId, (object) => object.seen({ ...seen, ...calledBy(ctx) }));
+  return answer.ok ? { ok: true, session: answer.snapshot } : { ok: false, reason: answer.reason };
+}
+
+async function depositOf(ctx: Ctx, session: OpenedSession): Promise<{ deposit: bigint; settled: bigint } | null> {
+  const program = programOf(session);
+  const read = await ctx.chain.readAccounts([session.bound.channelId]);
+  if (read.kind === 'unavailable') {
+    ctx.note(`rpc: ${read.reason}`);
+    throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+  }
+  const [account] = read.accounts;
+  const decoded = account && account.owner === program.address ? decodeChannel(program, account.data) : null;
+  return decoded?.ok ? { deposit: decoded.value.deposit, settled: decoded.value.settled } : null;
 }

@@ -1,18 +1,27 @@
 import { base58 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
+import type { MeteredSessionId } from '#core/ids.ts';
+import { calledBy } from '#features/entitlements/entitlement.ts';
 import type { Shard } from '#platform/context.ts';
+import { isConstraint } from '#platform/db/commit.ts';
+import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
 import type { OpenAction } from '#protocols/mpp/session.ts';
 import { type Challenge, isOurs, type PaymentCredential, readRequest } from '#protocols/mpp/wire.ts';
-import { isOver } from '#rules/metered/channel.ts';
-import type { MeteredSnapshot, MeteredTerms } from '#rules/metered/rpc.ts';
+import { isOver, type OpenProblem } from '#rules/metered/channel.ts';
+import type { BoundChannel, MeteredSnapshot, MeteredTerms } from '#rules/metered/rpc.ts';
 import type { ChainAccount } from '#solana/chain.ts';
-import { type ExpectedChannel, verifyChannelAccount, verifyOpening } from '#solana/programs/payment-channels/opening.ts';
+import {
+  type AccountProblem,
+  type ExpectedChannel,
+  type OpeningProblem,
+  verifyChannelAccount,
+  verifyOpening,
+} from '#solana/programs/payment-channels/opening.ts';
 import { isSigningKey } from '#solana/signed/native-ed25519.ts';
 import { readAccounts, readPayability } from '../channel/look.ts';
-import { programOf } from '../session.ts';
-import { type NotedSession, sessionTermsOf } from '../store.ts';
-import { bindChannel, type FoundChannel, type Opened, type OpenRefusal } from './bind-channel.ts';
-import { broadcastOpening } from './broadcast.ts';
+import { claimChannel, openObject, programOf, releaseLost } from '../session.ts';
+import { findMeteredSession, type NotedSession, sessionTermsOf, takeSession } from '../store.ts';
+import { type BroadcastRefusal, broadcastOpening } from './broadcast.ts';
 
 const refuse = (reason: OpenRefusal): Opened => ({ ok: false, reason });
 
@@ -136,4 +145,62 @@ async function waitForChannel(ctx: Shard, channelId: string): Promise<ChainAccou
     detail: 'The opening was sent and is not confirmed yet. Send the same credential again.',
     retryAfterSeconds: 2,
   });
+}
+
+type OpenRefusal =
+  | OpenProblem
+  | OpeningProblem
+  | AccountProblem
+  | 'invalid-challenge'
+  | 'payment-expired'
+  | 'transaction-required'
+  | 'payout-account-missing'
+  | 'payer-account-missing'
+  | BroadcastRefusal;
+type Opened = { ok: true; session: MeteredSnapshot } | { ok: false; reason: OpenRefusal };
+
+/** A channel that may open a session. */
+interface FoundChannel {
+  ok: true;
+  bound: BoundChannel;
+  deposit: bigint;
+  settled: bigint;
+}
+
+/**
+ * Makes a channel the session's own, counted by its object. The row is taken first: a session that was never opened ends by its row alone,
+ * and one that ended first opens no more. 410 channel_closed.
+ */
+async function bindChannel(
+  ctx: Shard,
+  session: Pick<MeteredTerms, 'sessionId' | 'livemode'>,
+  { bound, deposit, settled }: FoundChannel,
+  challengeId: string | null,
+): Promise<Opened> {
+  if (!(await claimChannel(ctx, session, bound.channelId))) return { ok: false, reason: 'channel-mismatch' };
+  const row = await takeRow(ctx, session.sessionId, bound);
+  if (typeof row === 'string') {
+    await releaseLost(ctx, session, bound.channelId);
+    if (row === 'channel-sealed') throw new ApiError('channel_closed');
+    return { ok: false, reason: row };
+  }
+  const answer = await openObject(ctx, { ...bound, terms: sessionTermsOf(row), deposit, settled, challengeId, ...calledBy(ctx) });
+  if (answer.ok) return { ok: true, session: answer.snapshot };
+  if (answer.reason === 'channel-sealed') throw new ApiError('channel_closed');
+  await releaseLost(ctx, session, bound.channelId);
+  return { ok: false, reason: answer.reason };
+}
+
+async function takeRow(ctx: Shard, sessionId: string, bound: BoundChannel): Promise<MeteredSessionRow | OpenRefusal> {
+  try {
+    const row = await takeSession(ctx, sessionId, bound);
+    if (row !== null) return row;
+  } catch (error) {
+    if (isConstraint(error)) return 'channel-mismatch';
+    throw error;
+  }
+  const stored = await findMeteredSession(ctx.db, sessionId as MeteredSessionId);
+  if (stored === null || isOver({ stage: stored.status })) return 'channel-sealed';
+  if (stored.channelId === null) return 'payment-expired';
+  return stored.channelId === bound.channelId ? stored : 'already-open';
 }

@@ -13,7 +13,7 @@ import { paidOutOf } from '#solana/match.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import type { OpenedSession } from '../session.ts';
-import { insertPayouts, listBooked, notePlace } from './payouts.store.ts';
+import { insertPayouts, listBooked, notePlace } from '../store.ts';
 
 const PAGE_SIZE = 100;
 /** Read by one look; anyone can name a channel in their transactions. */

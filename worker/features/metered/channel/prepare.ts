@@ -1,15 +1,20 @@
+import { type Address, address, createNoopSigner } from '@solana/kit';
+import { getAddMemoInstruction } from '@solana-program/memo';
+import { getTransferCheckedInstruction } from '@solana-program/token';
 import type { SigningKey } from '#core/crypto.ts';
 import { base58, base64url } from '#core/encoding.ts';
+import { DECIMALS } from '#core/money.ts';
 import { DAY, unixSeconds } from '#core/time.ts';
 import { heldKey } from '#platform/chain/fee-payer.ts';
 import type { Scope } from '#platform/context.ts';
 import type { AcceptedVoucher } from '#rules/metered/channel.ts';
-import type { Lifetime } from '#solana/checkout-transaction.ts';
+import { MEMO_PROGRAM } from '#solana/assets.ts';
+import { associatedTokenAccount, type Lifetime } from '#solana/checkout-transaction.ts';
+import { type Operator, signed } from '#solana/programs/own-transaction.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
 import { buildSeal, buildSettle, type Settling } from '#solana/programs/payment-channels/settlement.ts';
 import { type OpenedSession, programOf } from '../session.ts';
 import { readPayability } from './look.ts';
-import { buildStandIn } from './stand-in.ts';
 
 /** `last`: the channel is sealed, and what is left goes back to the buyer, as far as every party has an account to be paid to. */
 export type SettlementStep = 'settle' | 'last';
@@ -139,4 +144,31 @@ async function build(ctx: Scope, session: OpenedSession, building: Building, lif
     memo: units > 0n ? memo : null,
   };
   return seals ? buildSeal({ ...settling, isGraceOver }, lifetime, operator, pays) : buildSettle(settling, lifetime, operator, pays);
+}
+
+/**
+ * What stands for the distribution of a channel in the sandbox, where no program runs: the same money by a plain transfer from the
+ * channel's escrow, so that whatever judges, records and watches a settlement is the code of live ones. Signed; the wire form.
+ */
+async function buildStandIn(
+  {
+    channelId,
+    merchantWallet,
+    mint,
+    units,
+    memo,
+  }: { channelId: string; merchantWallet: string; mint: string; units: bigint; memo: string },
+  lifetime: Lifetime,
+  operator: Operator,
+): Promise<Uint8Array> {
+  const [source, destination] = await Promise.all([channelId, merchantWallet].map((owner) => associatedTokenAccount(owner, mint)));
+  const transfer = getTransferCheckedInstruction({
+    source: address(source!),
+    mint: address(mint),
+    destination: address(destination!),
+    authority: createNoopSigner(base58.encode(operator.publicKey) as Address),
+    amount: units,
+    decimals: DECIMALS.USDC,
+  });
+  return signed([transfer, getAddMemoInstruction({ memo }, { programAddress: MEMO_PROGRAM as Address })], lifetime, operator);
 }

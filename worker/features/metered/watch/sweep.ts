@@ -1,8 +1,7 @@
 import type { Shard } from '#platform/context.ts';
 import { mayGoOn, type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
-import { type DueClass, takeDueInSandbox, takeDueSessions } from './due.store.ts';
-import { expireUnopened } from './unopened.store.ts';
+import { type DueClass, expireUnopened, takeDueInSandbox, takeDueSessions } from './due.store.ts';
 import { watchPage } from './watch-channels.ts';
 
 /** Channels that a node shows at once. */

@@ -1,5 +1,6 @@
-import { SECOND, unixSeconds } from '#core/time.ts';
+import { MINUTE, SECOND, unixSeconds } from '#core/time.ts';
 import { calledBy } from '#features/entitlements/entitlement.ts';
+import { heldKey } from '#platform/chain/fee-payer.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { shardsOf } from '#platform/db/directory.ts';
@@ -7,15 +8,15 @@ import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import type { ChainAccount } from '#solana/chain.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
+import { buildReclaim } from '#solana/programs/payment-channels/settlement.ts';
+import { openFromChain } from '../buyer/open.ts';
 import { isProvenAbsent, type Look, lookOf } from '../channel/look.ts';
-import { bookPaidOut } from '../channel/payouts.ts';
-import { followEnded } from '../channel/reclaim.ts';
+import { bookAll, bookPaidOut } from '../channel/payouts.ts';
 import { settleChannel } from '../channel/settle.ts';
 import { endSession } from '../close.ts';
-import { askSession, callSession, isOpened, lookAgain, type OpenedSession, scopeOfSession } from '../session.ts';
-import { sessionSnapshotOf } from '../store.ts';
-import { takeSessions } from './due.store.ts';
-import { followOpening } from './opening.ts';
+import { askSession, callSession, isOpened, lookAgain, type OpenedSession, programOf, releaseChannel, scopeOfSession } from '../session.ts';
+import { isNoted, noteFreed, OPENING_DEAD_MS, sessionSnapshotOf } from '../store.ts';
+import { expireOpening, takeSessions } from './due.store.ts';
 
 /** Objects called at once. */
 const LANES = 6;
@@ -147,4 +148,66 @@ async function settleIfDue(ctx: Scope, row: MeteredSessionRow, session: OpenedSe
   if (!isMuch && !isLong && !isEnding) return;
   const vouchers = await callSession(ctx, session.sessionId, (object) => object.vouchers(calledBy(ctx)));
   await settleChannel(ctx, session, { channel, vouchers, step: 'settle' });
+}
+
+interface Opening {
+  ctx: Scope;
+  row: MeteredSessionRow;
+  channelId: string | null;
+  look: Look | null;
+  account: ChainAccount | null;
+}
+
+/**
+ * An opening that was noted and whose caller went away: its channel opens the session, or its session ends with the time to open it. The
+ * row ends first, under a condition that a later opening breaks, so that nothing is sent for a session that is over.
+ */
+async function followOpening({ ctx, row, channelId, look, account }: Opening): Promise<void> {
+  if (account && isNoted(row) && (await openFromChain(ctx, row, account))) return;
+  const mayLand = look === null || ctx.now < row.updatedAt + OPENING_DEAD_MS;
+  if (ctx.now < row.expiresAt || (row.livemode && mayLand)) return;
+  // What was broadcast and never landed is claimed still.
+  if ((await expireOpening(ctx, row)) && channelId !== null)
+    await releaseChannel(ctx, { sessionId: row.id, livemode: row.livemode }, channelId);
+}
+
+/**
+ * Looks once more at the channel of a session that has ended, until nothing of it is left. One that stands still, because the chain dropped
+ * its seal, is sealed again with the vouchers that are kept; the rent of one that is over is taken back once its program gives it.
+ */
+async function followEnded(ctx: Scope, session: OpenedSession, row: MeteredSessionRow, look: Look): Promise<void> {
+  if (!session.livemode) return noteFreed(ctx, session);
+  switch (look.kind) {
+    case 'unknown':
+      return;
+    case 'absent':
+      return (await isProvenAbsent(ctx, session)) ? leave(ctx, session, row) : lookAgain(ctx, session, MINUTE);
+    case 'over':
+      return look.channel === null ? leave(ctx, session, row) : reclaimRent(ctx, session, look.channel);
+    case 'standing': {
+      const vouchers = await callSession(ctx, session.sessionId, (object) => object.vouchers(calledBy(ctx)));
+      await settleChannel(ctx, session, { channel: look.channel, vouchers, step: 'last' });
+    }
+  }
+}
+
+/** Nothing more can come out of it, so once all that did is written down it is never looked at again. */
+async function leave(ctx: Scope, session: OpenedSession, row: MeteredSessionRow): Promise<void> {
+  if (await bookAll(ctx, session, row)) await noteFreed(ctx, session);
+}
+
+/** The current program keeps the rent until the channel's address can never come again. */
+async function reclaimRent(ctx: Scope, session: OpenedSession, channel: Channel): Promise<void> {
+  const operator = heldKey(ctx.config, 'CHANNEL_KEYS', session.operator);
+  if (operator === null) return ctx.note(`operator ${session.operator} is not in CHANNEL_KEYS: rent of ${session.sessionId} waits`);
+  const prepared = await ctx.chain.prepare([]);
+  if (prepared.kind === 'unavailable') return ctx.note(`rpc: ${prepared.reason}`);
+  const settling = { program: programOf(session), channelId: session.bound.channelId, channel };
+  const wire = buildReclaim(settling, prepared.lifetime, operator);
+  // Before the window is over the program refuses it, and a refusal would cost the fee.
+  const simulated = await ctx.chain.simulate(wire);
+  const sent = simulated.kind === 'passed' ? await ctx.chain.sendTransaction(wire, { preflight: false }) : null;
+  if (sent === null) return;
+  if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
+  await lookAgain(ctx, session, MINUTE);
 }

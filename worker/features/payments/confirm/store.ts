@@ -12,7 +12,7 @@ import { payments, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { subscriptionAuthorizations } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
-import { findArchived } from '../archive.store.ts';
+import { findArchived } from '../store.ts';
 
 const rivals = alias(subscriptionAuthorizations, 'rivals');
 

@@ -10,7 +10,7 @@ import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import type { RailOrigin } from '#rules/product-rails.ts';
 import type { PaymentStatus } from '#rules/states.ts';
-import { wholePayments } from '../archive.store.ts';
+import { wholePayments } from '../store.ts';
 
 /** What a list of payments is narrowed by. An index has each of these, with the order of the list. */
 interface IndexedFilter {

@@ -13,7 +13,7 @@ import { accountOf, buildCheckoutTransaction, type Lifetime } from '#solana/chec
 import { REFUND_MEMO } from '#solana/refund.ts';
 import { requireViewer } from '../payment.ts';
 import { getPayment } from '../store.ts';
-import { loadWalks } from '../watch/scan.store.ts';
+import { loadWalks } from '../watch/candidate.store.ts';
 import { hasUnderWay, hasUnlapsed, insertRefund, noteLapsed, restoreArchived } from './store.ts';
 
 /** Longer than a blockhash lives where the cluster keeps its pace: what the merchant is told. */

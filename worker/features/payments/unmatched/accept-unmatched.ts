@@ -10,9 +10,8 @@ import { loadConfirmation } from '../confirm/store.ts';
 import { type Loaded, type ProvenPeriod, planRecovered } from '../confirm/verdict.ts';
 import { expectationOf, requireViewer } from '../payment.ts';
 import { grantAccess } from '../purchase.ts';
-import { findPayment } from '../store.ts';
+import { acceptUnmatchedRow, findPayment } from '../store.ts';
 import { restoreEnded } from '../watch/ended-sessions.ts';
-import { acceptUnmatchedRow } from './store.ts';
 
 const newOrphanedError = (): ApiError =>
   new ApiError('state_conflict', {

@@ -11,8 +11,7 @@ import { UNPAID } from '../new-payment.store.ts';
 import { paymentEvent } from '../payment.ts';
 import { type Proof, planPurchase } from '../purchase.ts';
 import { toPaymentResource, toUnmatchedResource } from '../resource.ts';
-import { claimTransaction, holdRecovered, insertPayment } from '../store.ts';
-import { closeUnmatched, insertUnmatched, listUnmatchedOf } from './store.ts';
+import { claimTransaction, closeUnmatched, holdRecovered, insertPayment, insertUnmatched, listUnmatchedOf } from '../store.ts';
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 

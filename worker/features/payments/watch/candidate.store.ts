@@ -1,12 +1,13 @@
-import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
-import { rowsOnChain } from '#platform/chain/reach.store.ts';
+import { isOfPaymentInReach, rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { uuidOf } from '#platform/db/archive.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { isAmongRows, listDueInTurns } from '#platform/db/sweep-pages.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
-import { type Candidate, paymentCandidates } from '#platform/db/tables/candidates.ts';
+import { type Candidate, type Cursor, cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { payments, refunds } from '#platform/db/tables/payments.ts';
 
 /** Places for signatures that callers named, of one payment. What the service sent or found takes a place too, but never waits for one. */
@@ -180,3 +181,62 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
       set: { origin: 'found', attempt: 0, nextCheckAt: dueAt, createdAt: ctx.now },
       setWhere: sql`payment_candidates.origin IN ('sent', 'named')`,
     });
+
+/** Candidates of one origin that are due, in turns of their merchants. */
+export async function listDueCandidates(
+  ctx: Shard,
+  origin: Exclude<Candidate['origin'], 'judged'>,
+  dueBefore: number,
+  limit: number,
+): Promise<Candidate[]> {
+  const isOf = sql`origin = ${origin}`;
+  const waiting = {
+    table: paymentCandidates,
+    at: paymentCandidates.nextCheckAt,
+    isLive: sql`livemode = 1 AND origin IN ('found', 'sent', 'named') AND ${isOf}`,
+    byMerchant: 'payment_candidates_by_merchant',
+  };
+  const isInReach = sql`${isOf} AND ${isOfPaymentInReach(ctx, 'payment_id')}`;
+  const rowids = await listDueInTurns(ctx, waiting, { isInReach, dueBefore, limit });
+  return ctx.db.select().from(paymentCandidates).where(isAmongRows(rowids)).all();
+}
+
+/** How far the transactions with the service's reference key are read: `newest` from the top, `backlog` what its walks did not get to. */
+export interface Walks {
+  newest: Cursor;
+  backlog: Cursor;
+}
+
+const NEWEST = 'service-reference';
+const BACKLOG = 'service-reference-backlog';
+
+export async function loadWalks(db: Db): Promise<Walks> {
+  const known = await db
+    .select()
+    .from(cursors)
+    .where(inArray(cursors.name, [NEWEST, BACKLOG]));
+  const named = (name: string): Cursor =>
+    known.find((cursor) => cursor.name === name) ?? {
+      name,
+      until: null,
+      walkTop: null,
+      walkBefore: null,
+      walkStartedAt: null,
+      passedAt: 0,
+      version: 0,
+    };
+  return { newest: named(NEWEST), backlog: named(BACKLOG) };
+}
+
+/** The step fails its batch where another walker was faster. */
+export const stepCursor = (ctx: Shard, before: Cursor, after: Cursor): Write[] => [
+  ctx.db
+    .insert(cursors)
+    .values({ ...after, version: before.version + 1 })
+    .onConflictDoUpdate({
+      target: cursors.name,
+      set: { ...after, version: before.version + 1 },
+      setWhere: eq(cursors.version, before.version),
+    }),
+  vetoUnlessChanged(ctx),
+];

@@ -7,8 +7,8 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { planFail, stepPayment } from '../payment.ts';
 import { getPayment } from '../store.ts';
+import { loadWalks } from './candidate.store.ts';
 import { type ExpiringSession, expireTogether, listExpired } from './expire.store.ts';
-import { loadWalks } from './scan.store.ts';
 
 /** Some thousand rows are read for a page. */
 const PAGES = { pageMax: 250, pagesMax: 24 };

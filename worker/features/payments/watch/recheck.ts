@@ -14,9 +14,8 @@ import { refundNonceOf } from '#solana/refund.ts';
 import { confirmByMemo, confirmFound } from '../confirm/confirm.ts';
 import { noteRefund } from '../refunds/seen.ts';
 import { getPayment } from '../store.ts';
-import { deleteJudged, dropCandidate, findCandidate, markJudged, takeLooks } from './candidate.store.ts';
+import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
-import { listDueCandidates } from './due-candidates.store.ts';
 
 /** A queue message: the look it names, unless the sweep or another delivery was faster. Harmless doubled, late or lost. */
 export async function recheckQueued(ctx: Shard, job: { paymentId: string; txSignature: string; attempt: number }): Promise<void> {

@@ -4,10 +4,9 @@ import { commit, isConstraint, type Write } from '#platform/db/commit.ts';
 import type { Swept } from '#platform/db/sweep-pages.ts';
 import type { Cursor } from '#platform/db/tables/candidates.ts';
 import type { ListedSignature, SignatureListing } from '#solana/signature-list.ts';
-import { insertFound } from './candidate.store.ts';
+import { insertFound, loadWalks, stepCursor, type Walks } from './candidate.store.ts';
 import { SWEEP_PATIENCE_MS } from './candidates.ts';
 import { restoreEnded } from './ended-sessions.ts';
-import { loadWalks, stepCursor, type Walks } from './scan.store.ts';
 
 const PAGE_SIZE = 1000;
 /** Of each of the two walks in one sweep; what is left over is read by the next. */

@@ -12,7 +12,7 @@ import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
 import { buildPlanTransaction, type DraftPlan, draftPlan, findDifferences, isPeriod } from '#solana/programs/subscriptions/publishing.ts';
 import { readPlanAccount } from '#solana/programs/subscriptions/standing.ts';
 import type { SubscriptionPlan } from '#solana/programs/subscriptions/subscription.ts';
-import { listPlans, savePlan } from './store.ts';
+import { listPlans, savePlan } from '../store.ts';
 
 /** `outdated`: another plan of the product was published, and the terms are others by now. `sunset`: it takes no subscribers any more. */
 export const PLAN_STATUSES = ['unpublished', 'published', 'outdated', 'sunset'] as const;

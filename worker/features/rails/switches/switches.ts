@@ -4,7 +4,7 @@ import { productExists } from '#features/products/product.ts';
 import type { Ctx } from '#platform/context.ts';
 import { locate, shardsOf } from '#platform/db/directory.ts';
 import { isRailId } from '#rules/product-rails.ts';
-import { listSwitchedOff, switchOff, switchOn } from './store.ts';
+import { listSwitchedOff, switchOff, switchOn } from '../store.ts';
 
 /**
  * Stops or resumes sales over a rail, or of a product of any merchant, or all mail, which waits meanwhile: from the next request on, without

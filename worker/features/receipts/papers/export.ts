@@ -4,9 +4,8 @@ import { newCtx, type Scope } from '#platform/context.ts';
 import { shardNamed } from '#platform/db/directory.ts';
 import type { PaymentTerms } from '#rules/payment-terms.ts';
 import { hasMoreReceipts, type ReceiptFilter, walkReceipts } from '../list.store.ts';
-import { documentOf, listSales, type Receipt, type SaleFacts } from '../store.ts';
+import { documentOf, listMetadata, listSales, type Receipt, type SaleFacts } from '../store.ts';
 import { csvOfReceipts, type ReceiptRow } from './csv.ts';
-import { listMetadata } from './metadata.store.ts';
 import { moneyOf, netOf } from './paper.ts';
 
 /** Rows of a file. */

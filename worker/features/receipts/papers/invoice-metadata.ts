@@ -7,8 +7,7 @@ import type { Scope } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
-import { getReceipt } from '../store.ts';
-import { findMetadata, storeMetadata } from './metadata.store.ts';
+import { findMetadata, getReceipt, storeMetadata } from '../store.ts';
 
 const BYTES_MAX = 16 * 1024;
 

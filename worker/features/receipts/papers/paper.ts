@@ -7,8 +7,7 @@ import { findCollectedBy } from '#features/authorizations/store.ts';
 import type { PaperFacts, ReceiptDocument } from '#papers/facts.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { networkNameOf } from '#solana/assets.ts';
-import { documentOf, type Receipt } from '../store.ts';
-import { findMetadata } from './metadata.store.ts';
+import { documentOf, findMetadata, type Receipt } from '../store.ts';
 
 export const moneyOf = ({ asset, base_units }: MoneyResource): Money => ({ asset, units: BigInt(base_units) });
 

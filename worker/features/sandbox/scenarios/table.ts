@@ -1,13 +1,44 @@
 import { DAY, SECOND } from '#core/time.ts';
+import { postAttempt } from '#features/webhooks/deliveries/post.ts';
 import type { EventType } from '#rules/events.ts';
+import { listSessionDeliveries } from '../sessions/store.ts';
 import { advanceStep, buySteps, confirmStep, connectSteps, GRANTED, paySteps, untilExpired, untilFinal, untilLapsed } from './actions.ts';
 import { askStep, settleStep, signStep, useUp } from './agent.ts';
 import { CHAT, joinSteps } from './members.ts';
 import { closeStep, meterSteps, topUpStep, useStep } from './metered.ts';
 import { refundSteps, ticketSteps } from './office.ts';
 import { RENEWING_SCENARIOS } from './renewing.ts';
-import type { Scenario, Wares } from './script.ts';
-import { release, tellAgain, untilTold } from './tell.ts';
+import { done, later, type Scenario, type Step, type Wares } from './script.ts';
+
+/** Its endpoints were tried with this event; at once where none wants it. */
+const untilTold = (type: EventType): Step => ({
+  action: 'deliver',
+  run: async ({ scope, session }) => {
+    const deliveries = await listSessionDeliveries(scope.db, session, type);
+    return deliveries.some(({ delivery }) => delivery.attempt === 0 && delivery.status === 'pending') ? later : done();
+  },
+});
+
+/** What happens where a sender dies between sending and recording: the same attempt comes again, with the same bytes. */
+const tellAgain = (type: EventType): Step => ({
+  action: 'deliver_again',
+  run: async ({ scope, session }) => {
+    const deliveries = await listSessionDeliveries(scope.db, session, type);
+    for (const { delivery, endpoint, event } of deliveries)
+      if (endpoint.status === 'enabled')
+        await postAttempt(scope, { delivery: { ...delivery, attempt: delivery.attempt - 1 }, endpoint, event });
+    return done('sent');
+  },
+});
+
+/** Lets the events go that were held back. */
+const release: Step = {
+  action: 'deliver',
+  run: async ({ notes }) => {
+    notes.released = 'true';
+    return done('sent');
+  },
+};
 
 const [ONE_CALL, CALLS] = [1, 3].map((usage_units) => ({ usage_units, access_period_days: null })) as [Wares, Wares];
 const MONTH = { usage_units: null, access_period_days: 30 };

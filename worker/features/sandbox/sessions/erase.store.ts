@@ -1,10 +1,12 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
+import type { AccountId } from '#core/ids.ts';
+import { MINUTE } from '#core/time.ts';
 import { MOVING_TYPES } from '#features/figures/movements.ts';
-import { claimsInReach, inReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
+import { claimsInReach, inReach, isOfNoSession, isOfPaymentInReach, OF_NO_SESSION } from '#platform/chain/reach.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
-import type { Scope } from '#platform/context.ts';
+import type { Db, Scope } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { paymentCandidates } from '#platform/db/tables/candidates.ts';
+import { cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { events, type StoredEvent } from '#platform/db/tables/events.ts';
@@ -20,6 +22,7 @@ import { subscriptionAuthorizations, subscriptionCollections } from '#platform/d
 import { subscriptionPlans } from '#platform/db/tables/subscriptions/plans.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
+import { eventDueAt } from '#platform/db/vital-signs.ts';
 
 /** Events of a session that have moved figures. */
 export const listSessionMoving = (scope: Scope): Promise<StoredEvent[]> =>
@@ -66,4 +69,64 @@ export function sessionErasure(scope: Scope): Write[] {
     db.delete(products).where(eq(products.sandboxSessionId, sessionId)),
     db.delete(sandboxSessions).where(eq(sandboxSessions.id, sessionId)),
   ];
+}
+
+/** What a queue brings at once is left to it so long. */
+const PATIENCE_MS = MINUTE / 2;
+
+/** Name of the cursor of these looks. */
+const CURSOR = 'sandboxes';
+
+/** Moment up to which every sandbox was looked at, epoch ms; 0: none ever was. */
+export const readLookedUntil = async (db: Db): Promise<number> =>
+  (await db.select({ passedAt: cursors.passedAt }).from(cursors).where(eq(cursors.name, CURSOR)).get())?.passedAt ?? 0;
+
+export const noteLookedUntil = (db: Db, passedAt: number) =>
+  db.insert(cursors).values({ name: CURSOR, passedAt, version: 0 }).onConflictDoUpdate({ target: cursors.name, set: { passedAt } });
+
+/**
+ * Merchants of whose sandbox something fell due between these moments, by the clock outside of sessions, and whether these are all of them.
+ * Rows of sessions are left out: sessions leave some behind, to which no clock comes again. Reads the ends of indexes that hold sandbox
+ * rows alone.
+ */
+export async function listDueMerchants(
+  db: Db,
+  { from, to }: { from: number; to: number },
+  limit: number,
+): Promise<{ merchantIds: AccountId[]; isWhole: boolean }> {
+  const isDue = (column: SQL, before = to) => sql`livemode = 0 AND ${column} BETWEEN ${from} AND ${before}`;
+  const of = (name: string) => sql.raw(name);
+  const events = (condition: SQL) => sql`SELECT DISTINCT merchant_id AS merchantId FROM events WHERE ${condition} LIMIT ${limit}`;
+  const ofMerchant = (table: string, condition: SQL) =>
+    sql`SELECT DISTINCT merchant_id AS merchantId FROM ${of(table)} WHERE ${condition} AND ${isOfNoSession('customer_ref')} LIMIT ${limit}`;
+  const ofPayment = (table: string, column: string, condition: SQL) =>
+    sql`SELECT DISTINCT p.merchant_id AS merchantId FROM (SELECT ${of(column)} AS id FROM ${of(table)} WHERE ${condition}) d
+      CROSS JOIN payments p ON p.id = d.id WHERE ${isOfNoSession('p.customer_ref')} LIMIT ${limit}`;
+  const looks = sql`next_look_at IS NOT NULL AND ${isDue(of('next_look_at'))}`;
+  const statements = [
+    ofMerchant('payments', sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND ${isDue(of('expires_at'), to - MINUTE)}`),
+    ofMerchant('memberships', sql`status = 'active' AND ${isDue(of('paid_through'))}`),
+    ofMerchant('memberships', sql`status = 'grace' AND ${isDue(of('grace_until'))}`),
+    ofMerchant('settlements', sql`status <> 'settled' AND next_check_at IS NOT NULL AND ${isDue(of('next_check_at'))}`),
+    ofMerchant('metered_sessions', looks),
+    ofMerchant('subscription_authorizations', looks),
+    ofMerchant('subscription_authorizations', sql`collect_at IS NOT NULL AND ${isDue(of('collect_at'))}`),
+    events(sql`fanned_out_at IS NULL AND ${isDue(eventDueAt, to - PATIENCE_MS)} AND ${sql.raw(OF_NO_SESSION)}`),
+    ofMerchant('placements', sql`next_attempt_at IS NOT NULL AND ${isDue(of('next_attempt_at'), to - PATIENCE_MS)}`),
+    ofPayment('tx_claims', 'subject_id', looks),
+    sql`SELECT DISTINCT f.merchant_id AS merchantId FROM (SELECT subject_id AS id FROM tx_claims WHERE ${looks}) d
+      CROSS JOIN refunds f ON f.id = d.id CROSS JOIN payments p ON p.id = f.payment_id WHERE ${isOfNoSession('p.customer_ref')} LIMIT ${limit}`,
+    ofPayment('unmatched_payments', 'payment_id', looks),
+    ofPayment(
+      'payment_candidates',
+      'payment_id',
+      sql`origin IN ('found', 'sent', 'named') AND ${isDue(of('next_check_at'), to - PATIENCE_MS)}`,
+    ),
+  ];
+  const found: { merchantId: AccountId }[][] = [];
+  for (const statement of statements) found.push(await db.all<{ merchantId: AccountId }>(statement));
+  return {
+    merchantIds: [...new Set(found.flat().map(({ merchantId }) => merchantId))],
+    isWhole: found.every((some) => some.length < limit),
+  };
 }

@@ -1,16 +1,24 @@
 import { storyOf } from '#core/errors.ts';
 import type { SandboxSessionId } from '#core/ids.ts';
-import { DAY, SECOND } from '#core/time.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
+import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
+import { sweepFinality } from '#features/finality/watch.ts';
+import { sweepMemberships } from '#features/memberships/expire-membership.ts';
+import { sweepSandboxSessions } from '#features/metered/watch/sweep.ts';
+import { sweepExpired } from '#features/payments/watch/expire.ts';
+import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
+import { sweepSettlements } from '#features/settlements/sweep.ts';
+import { sweepSandboxSubscriptions } from '#features/subscriptions/sweep.ts';
+import { SILENT_MS, sweepTickets } from '#features/support/close-silent.ts';
 import { clockOf } from '#platform/chain/clock.store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
-import { addressOf, type Shard } from '#platform/context.ts';
+import { addressOf, type Scope, type Shard } from '#platform/context.ts';
 import { commit, isVeto } from '#platform/db/commit.ts';
 import type { SandboxSession, SandboxStep } from '#platform/db/tables/sandbox.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
 import type { Call, Scenario, ScriptStage } from '../scenarios/script.ts';
 import { SCENARIOS } from '../scenarios/table.ts';
-import { nextDueAt, runDue } from './due.ts';
-import { findSandboxSession, listSessionEvents, listUntold, updateSandboxSession } from './store.ts';
+import { findSandboxSession, listSessionEvents, listUntold, readDue, updateSandboxSession } from './store.ts';
 
 /** Brings stored events to all that follow them: webhooks last. */
 export type Follow = (ctx: Shard, eventIds: string[]) => Promise<void>;
@@ -164,4 +172,44 @@ async function moveClock(ctx: Shard, session: SandboxSession, scenario: Scenario
   const next = dueAt === null ? target : Math.min(target, Math.max(dueAt, now + SECOND));
   const advancedMs = next - session.createdAt;
   return { ...after, advancedMs, waits: 0 };
+}
+
+type Kind = keyof Awaited<ReturnType<typeof readDue>>;
+
+/** What falls due with time, each done by the sweep that does it live, in this order where several are due at once. */
+const DUE: Record<Kind, { run(scope: Scope): Promise<unknown> /** Time to pay after the end. */; patienceMs?: number }> = {
+  settlements: { run: sweepSettlements },
+  subscriptions: { run: sweepSandboxSubscriptions },
+  meteredSessions: { run: sweepSandboxSessions },
+  expired: { run: sweepExpired, patienceMs: MINUTE },
+  memberships: { run: sweepMemberships },
+  entitlements: { run: sweepEntitlements },
+  finality: { run: sweepFinality },
+  placements: { run: sweepSandboxPlacements },
+  tickets: { run: sweepTickets, patienceMs: SILENT_MS },
+};
+
+/** What falls due next in a session, and when, epoch ms of its clock; null: nothing ever does. */
+async function nextDueAt(scope: Scope): Promise<number | null> {
+  const due = await readDue(scope);
+  const moments = Object.entries(DUE).flatMap(([kind, { patienceMs = 0 }]) => {
+    const at = due[kind as Kind];
+    return at === null ? [] : [at + patienceMs];
+  });
+  return moments.length === 0 ? null : Math.min(...moments);
+}
+
+/** Does all that is due by now on the session's clock, and what falls due by that: what a subscription no longer pays for ends at once. */
+async function runDue(scope: Scope): Promise<void> {
+  const ran = new Set<string>();
+  for (let before = -1; before < ran.size; ) {
+    before = ran.size;
+    const due = await readDue(scope);
+    for (const [kind, { run, patienceMs = 0 }] of Object.entries(DUE)) {
+      const at = due[kind as Kind];
+      if (ran.has(kind) || at === null || at + patienceMs > scope.now) continue;
+      await run(scope);
+      ran.add(kind);
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { type Address, getAddressDecoder, getI64Decoder, getStructDecoder } from '@solana/kit';
 import { base64 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import type { AuthorizationId } from '#core/ids.ts';
@@ -5,8 +6,10 @@ import { routeOf } from '#features/authorizations/authorization.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
-import { isCancelledIn } from '#solana/programs/subscriptions/cancelled.ts';
 import { checkConsent } from '#solana/programs/subscriptions/consents.ts';
+import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts';
+import { SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
+import type { ChainTransaction } from '#solana/transaction.ts';
 import { isSameSubscription } from '../consent.ts';
 import { lookAtSubscriptions, type SubscriptionLook } from '../look.ts';
 import { type CancellationProblem, type PreparedCancellation, prepareCancellation } from '../prepare-consent.ts';
@@ -99,3 +102,24 @@ async function requireCancellation(ctx: Ctx, row: AuthorizationRow, txSignature:
   }
   throw newMismatch('not_found', { retryable: true });
 }
+
+const CANCELLED = 1;
+const decoder = getStructDecoder([
+  ['plan', getAddressDecoder()],
+  ['subscriber', getAddressDecoder()],
+  ['expiresAtTs', getI64Decoder()],
+]);
+
+/**
+ * True where a transaction cancelled this wallet's subscription to this plan, by the program's own word; whether it is cancelled still, only
+ * its account tells. (subscriptions program 0.4.0, event 1)
+ */
+const isCancelledIn = (
+  { failed, events }: Pick<ChainTransaction, 'failed' | 'events'>,
+  { plan, subscriber }: { plan: Address; subscriber: Address } | CollectionRoute,
+): boolean =>
+  !failed &&
+  events
+    .filter(({ programId, data }) => programId === SUBSCRIPTIONS_PROGRAM && data[0] === CANCELLED && data.length > decoder.fixedSize)
+    .map(({ data }) => decoder.decode(data, 1))
+    .some((cancelled) => cancelled.plan === plan && cancelled.subscriber === subscriber);

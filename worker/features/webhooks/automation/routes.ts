@@ -23,7 +23,7 @@ import {
   Timestamp,
 } from '#platform/http/openapi.ts';
 import { isTypePattern } from '#rules/events.ts';
-import { loadIntegrationHealth } from '../deliveries/health.store.ts';
+import { loadIntegrationHealth } from '../deliveries/breaker.store.ts';
 import { createEndpoint, disableEndpoint, type EndpointWithSecret } from '../endpoints/endpoint.ts';
 import { listEvents } from '../events.store.ts';
 import { CreateEndpointRequest, EndpointBody, EventBody, EventQuery, toEndpointResource, toEventResource } from '../resource.ts';

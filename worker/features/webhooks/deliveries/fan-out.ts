@@ -7,9 +7,18 @@ import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { EVENT_TYPES, matchesType } from '#rules/events.ts';
 import { getEndpoint } from '../store.ts';
-import { listDueEvents, listOverdue, type OverdueDelivery, postponeEvents } from './backlog.store.ts';
 import { scheduleOf } from './schedule.ts';
-import { insertDeliveries, insertMissed, listMissed, markFannedOut, type NewDelivery } from './store.ts';
+import {
+  insertDeliveries,
+  insertMissed,
+  listDueEvents,
+  listMissed,
+  listOverdue,
+  markFannedOut,
+  type NewDelivery,
+  type OverdueDelivery,
+  postponeEvents,
+} from './store.ts';
 
 /** A warning that an endpoint fails reaches its merchant through the others alone. */
 const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>

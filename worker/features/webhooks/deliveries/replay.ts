@@ -5,7 +5,7 @@ import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { getDelivery, getEndpoint } from '../store.ts';
 import { sendAttempts } from './fan-out.ts';
-import { findWaitingReplay, insertReplay, newestReplayId } from './replay.store.ts';
+import { findWaitingReplay, insertReplay, newestReplayId } from './store.ts';
 
 /**
  * Sends an event once more, as a delivery of its own: one attempt, and its schedule is not touched. While a replay still waits for its

@@ -1,13 +1,11 @@
-import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
+import { eventsInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import type { NewStoredEvent } from '#platform/db/tables/events.ts';
-import { events } from '#platform/db/tables/events.ts';
-import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
-import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/tables/events.ts';
+import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { findArchivedEvent } from '../events.store.ts';
-import { isWaiting } from './breaker.store.ts';
-import { countAnswer, countEnded } from './health.store.ts';
+import { countAnswer, countEnded, isWaiting } from './breaker.store.ts';
 
 /** Undelivered events and the endpoints of their merchants, in one round trip. */
 export async function loadFanOut(db: Db, eventIds: string[]) {
@@ -182,3 +180,67 @@ export async function listMissed(
     .orderBy(events.createdAt, events.seq)
     .limit(limit);
 }
+
+/** Events that are not fanned out although their message should have come by now, longest due first. */
+export const listDueEvents = (ctx: Pick<Shard, 'db' | 'sandbox' | 'cause'>, dueBefore: number, limit: number) =>
+  ctx.db
+    .select({ id: events.id })
+    .from(events)
+    .where(and(isNull(events.fannedOutAt), lte(EVENT_DUE_AT, dueBefore), eventsInReach(ctx)))
+    .orderBy(EVENT_DUE_AT)
+    .limit(limit);
+
+/** What could not be fanned out waits as long again as it has waited, within these bounds. */
+export const postponeEvents = (db: Db, eventIds: string[], now: number, wait: { leastMs: number; mostMs: number }) =>
+  db
+    .update(events)
+    .set({ nextTryAt: sql`${now} + min(${wait.mostMs}, max(${wait.leastMs}, ${now} - created_at))` })
+    .where(and(isNull(events.fannedOutAt), sql`id IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`));
+
+export interface OverdueDelivery {
+  id: number;
+  failureStreak: number;
+  dueAt: number;
+}
+
+/** Attempts due by `dueBefore` and not leased, longest due first and after `last`. What a broken endpoint holds back has no time, and is not among them. */
+export const listOverdue = (
+  db: Db,
+  { leasedBefore, dueBefore, last }: { leasedBefore: number; dueBefore: number; last: { id: number; dueAt: number } | null },
+  limit: number,
+): Promise<OverdueDelivery[]> =>
+  db
+    .select({ id: webhookDeliveries.id, failureStreak: webhookEndpoints.failureStreak, dueAt: sql<number>`next_attempt_at`.as('due_at') })
+    .from(webhookDeliveries)
+    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+    .where(
+      and(
+        isWaiting,
+        lte(webhookDeliveries.nextAttemptAt, dueBefore),
+        lt(webhookDeliveries.leaseUntil, leasedBefore),
+        last ? sql`(next_attempt_at, ${webhookDeliveries.id}) > (${last.dueAt}, ${last.id})` : undefined,
+      ),
+    )
+    .orderBy(asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.id))
+    .limit(limit);
+
+/** Replays that were asked for, each of one attempt: what a recovery brings has a whole schedule. */
+const replaysOf = ({ eventId, id }: { eventId: string; id: number }): SQL =>
+  sql`event_id = ${eventId} AND replay_of = ${id} AND max_attempts = 1`;
+const WAITS = sql`status IN ('pending', 'retrying')`;
+
+/** A replay of this delivery whose one attempt was not made yet. */
+export const findWaitingReplay = (db: Db, original: Delivery) =>
+  db
+    .select()
+    .from(webhookDeliveries)
+    .where(and(replaysOf(original), WAITS))
+    .get();
+
+export const newestReplayId = (original: Delivery): SQL => sql`(SELECT max(id) FROM webhook_deliveries WHERE ${replaysOf(original)})`;
+
+/** The first fails the batch where another replay waits already. */
+export const insertReplay = (ctx: Shard, original: Delivery, { id: _, ...replay }: Delivery): Write[] => [
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM webhook_deliveries WHERE ${replaysOf(original)} AND ${WAITS})`),
+  ctx.db.insert(webhookDeliveries).values(replay),
+];

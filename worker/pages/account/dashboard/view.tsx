@@ -1,7 +1,8 @@
 import { Row, ShortAddress, Spinner } from '../../parts/parts.tsx';
 import { formatInstant, formatMoney, plain, plainName } from '../../parts/text.ts';
-import { PageTitle, ProblemNote } from '../parts.tsx';
-import { Identities } from './identities.tsx';
+import { loginPathOf } from '../facts.ts';
+import { FreshProblem, PageTitle, ProblemNote } from '../parts.tsx';
+import { titleOf } from '../provider-return.ts';
 import { Keys } from './keys.tsx';
 import type { OpenDashboard, ShownClaim } from './machine.ts';
 import type { DashboardProps } from './props.ts';
@@ -169,3 +170,46 @@ const WayOn = ({ say }: DashboardProps<OpenDashboard>) => (
     </ul>
   </section>
 );
+
+/** Who else signs this person in, and who could. Absent where there is neither. */
+function Identities({ facts, say, state, actions }: DashboardProps<OpenDashboard>) {
+  const { identities, linking } = state;
+  const others = facts.providers.filter(({ name }) => !identities.some(({ provider }) => provider === name));
+  if (identities.length === 0 && others.length === 0) return null;
+  return (
+    <section class="panel" aria-labelledby="identities">
+      <h2 id="identities">{say('identities')}</h2>
+      <FreshProblem problem={linking.problem} say={say} again={loginPathOf(facts, { next: facts.dashboardPath, why: 'again' })} />
+      {linking.linked !== null && (
+        <p class="recognised" role="status">
+          {say('oLinked', { provider: titleOf(facts.providers, linking.linked) })}
+        </p>
+      )}
+      <ul class="rows" hidden={identities.length === 0}>
+        {identities.map(({ provider, email }) => {
+          const title = titleOf(facts.providers, provider);
+          return (
+            <li key={provider}>
+              <span>
+                {title}
+                {email !== null && (
+                  <small class="quiet">
+                    <bdi>{plain(email)}</bdi>
+                  </small>
+                )}
+              </span>
+              <button type="button" class="link-button" disabled={linking.isBusy} onClick={() => actions?.unlink(provider)}>
+                {say('unlinkProvider', { provider: title })}
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {others.map(({ name, title }) => (
+        <button key={name} type="button" class="plain-button" disabled={linking.isBusy} onClick={() => actions?.link(name)}>
+          {say('linkProvider', { provider: title })}
+        </button>
+      ))}
+    </section>
+  );
+}

@@ -3,8 +3,7 @@
  * @module
  */
 
-import type { InstructionLayout } from '../instruction-layout.ts';
-import { READONLY, SIGNER, SIGNER_WRITABLE, WRITABLE } from '../instruction-layout.ts';
+import { type InstructionLayout, READONLY, SIGNER, SIGNER_WRITABLE, WRITABLE } from '../instruction-layout.ts';
 
 const EVENT = [
   ['eventAuthority', READONLY],

@@ -1,5 +1,4 @@
-import type { Address, Instruction } from '@solana/kit';
-import { createNoopSigner } from '@solana/kit';
+import { type Address, createNoopSigner, type Instruction } from '@solana/kit';
 import { getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token';
 import { TOKEN_PROGRAM } from '../../assets.ts';
 import { associatedTokenAddress } from '../derived-address.ts';
