@@ -85,7 +85,7 @@ const SAYS_MODE = /inReach\(|InReach\(|livemode|isDue\(|isStanding\(ctx\)/;
 
 /** Statements over due columns of both modes, and why that is right. */
 const OF_BOTH_MODES: Record<string, string> = {
-  'worker/features/accounts/domain/store.ts takeDueDomains': 'a domain is of an account, which is of both modes',
+  'worker/features/accounts/store.ts takeDueDomains': 'a domain is of an account, which is of both modes',
   'worker/features/agent-setup/store.ts listExpiringSetups': 'a setup is of an account, which is of both modes',
   'worker/features/payments/refunds/store.ts isOld': 'what was never sent is forgotten in both modes',
   'worker/features/payments/watch/ended-sessions.store.ts isOver': 'what ended unpaid becomes a stub in both modes',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '#core/crypto.ts';
 import { renderReceipt } from '#papers/render.ts';
-import { FONT_ASSETS } from '#papers/text/fonts.ts';
+import { FONT_ASSETS } from '#papers/text/font-assets.ts';
 import { RECEIPT_SAMPLES } from '../../../local/bench/receipt-samples.ts';
 import { testEnv } from '../../world/env.ts';
 import { RECEIPT_BYTES } from '../../world/receipt-bytes.ts';
