@@ -9,6 +9,7 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import type { Mail } from '#platform/db/tables/mail.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
+import { DevPage } from './dev-page.tsx';
 
 const SHOWN_MAX = 200;
 
@@ -37,32 +38,25 @@ devMailRoutes.get('/dev/mail', localOnly, async (c) => {
   const mails = read.filter((mail) => mail !== null);
   if (c.req.query('format') === 'json') return c.json({ items: mails });
   const page = (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <title>E-mails of this machine</title>
-      </head>
-      <body style="font:16px/1.5 sans-serif;max-width:720px;margin:32px auto;padding:0 16px">
-        <h1>E-mails of this machine</h1>
-        {mails.length === 0 && <p>None was sent yet.</p>}
-        {mails.map((mail) => (
-          <section>
-            <h2>{mail.subject}</h2>
-            <p>
-              {mail.status} to {mail.to ?? 'nobody'}, {mail.created_at}
-            </p>
-            <iframe
-              title={mail.subject}
-              // Its links open in place of this page, where scripts run.
-              srcdoc={mail.html.replace('<head>', '<head><base target="_top"/>')}
-              sandbox="allow-top-navigation-by-user-activation"
-              style="width:100%;height:420px;border:1px solid #ccc"
-            />
-            <pre style="white-space:pre-wrap">{mail.text}</pre>
-          </section>
-        ))}
-      </body>
-    </html>
+    <DevPage title="E-mails of this machine">
+      {mails.length === 0 && <p>None was sent yet.</p>}
+      {mails.map((mail) => (
+        <section>
+          <h2>{mail.subject}</h2>
+          <p>
+            {mail.status} to {mail.to ?? 'nobody'}, {mail.created_at}
+          </p>
+          <iframe
+            title={mail.subject}
+            // Its links open in place of this page, where scripts run.
+            srcdoc={mail.html.replace('<head>', '<head><base target="_top"/>')}
+            sandbox="allow-top-navigation-by-user-activation"
+            style="width:100%;height:420px;border:1px solid #ccc"
+          />
+          <pre style="white-space:pre-wrap">{mail.text}</pre>
+        </section>
+      ))}
+    </DevPage>
   );
   return c.html(`<!doctype html>${page}`, 200, {
     'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'none'",

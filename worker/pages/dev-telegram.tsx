@@ -9,6 +9,7 @@ import { locate } from '#platform/db/directory.ts';
 import { keepNothing } from '#platform/db/once.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { lookAtSmallTelegram, type SmallTelegramWorld } from '#platform/providers/messaging/small-telegram.ts';
+import { DevPage } from './dev-page.tsx';
 import { demoWalletOf } from './document.tsx';
 
 const SESSION_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
@@ -90,53 +91,45 @@ const Chats = ({ world }: { world: SmallTelegramWorld }) => (
 );
 
 const Page = ({ said, world }: { said: string | null; world: SmallTelegramWorld | null }) => (
-  <html lang="en">
-    <head>
-      <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width" />
-      <title>Telegram of this machine</title>
-    </head>
-    <body style="font:16px/1.5 sans-serif;max-width:720px;margin:32px auto;padding:0 16px">
-      <h1>Telegram of this machine</h1>
-      {said !== null && (
-        <p role="status">
-          <strong>{said}</strong>
-        </p>
-      )}
-      <h2>Post a code in a chat, as its administrator</h2>
-      <form method="post">
-        <input type="hidden" name="act" value="post" />
-        <label>
-          Chat id <input name="chat" value={FIRST_CHAT} />
-        </label>{' '}
-        <label>
-          Text <input name="text" placeholder="claim-…" required />
-        </label>{' '}
-        <button type="submit">Post</button>
-      </form>
-      <h2>Press start, as a buyer</h2>
-      <form method="post">
-        <input type="hidden" name="act" value="start" />
-        <label>
-          Link of the checkout page to the bot <input name="link" placeholder="https://t.me/…?start=…" required />
-        </label>{' '}
-        <label>
-          User id <input name="user" value="4711" />
-        </label>{' '}
-        <label>
-          Username <input name="username" value="grace" />
-        </label>{' '}
-        <button type="submit">Press start</button>
-      </form>
-      {world === null ? (
-        <p>
-          Chats with members come with <code>npm run dev -- --world</code>.
-        </p>
-      ) : (
-        <Chats world={world} />
-      )}
-    </body>
-  </html>
+  <DevPage title="Telegram of this machine">
+    {said !== null && (
+      <p role="status">
+        <strong>{said}</strong>
+      </p>
+    )}
+    <h2>Post a code in a chat, as its administrator</h2>
+    <form method="post">
+      <input type="hidden" name="act" value="post" />
+      <label>
+        Chat id <input name="chat" value={FIRST_CHAT} />
+      </label>{' '}
+      <label>
+        Text <input name="text" placeholder="claim-…" required />
+      </label>{' '}
+      <button type="submit">Post</button>
+    </form>
+    <h2>Press start, as a buyer</h2>
+    <form method="post">
+      <input type="hidden" name="act" value="start" />
+      <label>
+        Link of the checkout page to the bot <input name="link" placeholder="https://t.me/…?start=…" required />
+      </label>{' '}
+      <label>
+        User id <input name="user" value="4711" />
+      </label>{' '}
+      <label>
+        Username <input name="username" value="grace" />
+      </label>{' '}
+      <button type="submit">Press start</button>
+    </form>
+    {world === null ? (
+      <p>
+        Chats with members come with <code>npm run dev -- --world</code>.
+      </p>
+    ) : (
+      <Chats world={world} />
+    )}
+  </DevPage>
 );
 
 /** What people do at Telegram on a local machine, where no bot is: an administrator posts a code, a buyer presses start, a member joins. */

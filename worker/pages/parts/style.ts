@@ -181,15 +181,16 @@ footer a{display:inline-block;padding:.25rem 0;color:inherit}
 footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padding:.25rem 0}
 .receipt,.plain{max-width:44rem}
 .narrow{max-width:30rem}.subscription,.standing{display:grid;gap:1.5rem}
-.prose{display:grid;gap:1rem}
+.prose{display:grid;grid-template-columns:minmax(0,1fr);gap:1rem}
 .prose h1{font-size:2rem;line-height:1.2;font-weight:650;letter-spacing:-.02em;text-wrap:balance}
 .prose h2{font-size:1.25rem;line-height:1.3;font-weight:650;margin-top:1rem}
-.prose ul,.prose ol{padding-left:1.25rem;display:grid;gap:.375rem}
+.prose ul,.prose ol{padding-left:1.25rem;display:grid;grid-template-columns:minmax(0,1fr);gap:.375rem}
 .prose pre{margin:0;padding:.875rem 1rem;border-radius:.875rem;background:var(--card);border:1px solid var(--line);overflow-x:auto;font:.8125rem/1.6 ui-monospace,"SF Mono",Menlo,Consolas,monospace}
 .prose table{border-collapse:collapse;font-size:.9375rem}
 .prose td{padding:.375rem .75rem .375rem 0;border-top:1px solid var(--line);vertical-align:top}
-.prose code{word-break:normal;overflow-wrap:break-word}
+.prose code{word-break:normal;overflow-wrap:anywhere}
 .prose td:first-child{white-space:nowrap}
+@media (max-width:30rem){.prose td,.prose td:first-child{display:block;white-space:normal;padding-right:0}.prose td+td{border-top:0;padding-top:0}}
 .prose nav{display:flex;flex-wrap:wrap;gap:.25rem 1rem}
 .panels{display:grid;gap:1.25rem}
 .fields,.field{display:grid;gap:1rem}

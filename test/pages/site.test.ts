@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { violationsOf } from './axe.ts';
+import { Shop } from './shop.ts';
+
+const PATHS = [
+  '/',
+  '/docs',
+  '/docs/errors',
+  '/docs/errors?q=wallet',
+  '/docs/errors/setup_not_ready',
+  '/nowhere',
+  '/dev/telegram',
+  '/dev/mail',
+];
+
+describe('pages of the site', () => {
+  const shop = new Shop();
+  beforeAll(() => shop.open(), 60_000);
+  afterAll(() => shop.close());
+
+  it.each(PATHS)('%s fits every screen in both colour schemes, runs no script of another origin, and axe finds nothing', async (path) => {
+    const { page, offences, close } = await shop.visit('phone', []);
+    await page.goto(shop.baseUrl + path);
+    expect(await page.locator('h1').count()).toBe(1);
+    expect(await violationsOf(page)).toEqual([]);
+    expect(offences).toEqual([]);
+    await close();
+  });
+});
