@@ -11,7 +11,7 @@ import { runWrangler } from './wrangler.ts';
  * What is read before the first answer, gzipped: a cold start grows with it, and so does every Durable Object. More than this is a decision,
  * not an accident.
  */
-const START_MAX_KIB = 350;
+const START_MAX_KIB = 275;
 /** With what is loaded later. The platform's own limit is 3 MiB. */
 const WHOLE_MAX_KIB = 1536;
 const CONTRIBUTORS_SHOWN = 8;

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { crc32, pepperedHash } from '#core/crypto.ts';
 import { base62, randomBase62, utf8 } from '#core/encoding.ts';
 import { type AccountId, admissionIdOf, newId } from '#core/ids.ts';
-import { parseRawKey } from '#features/accounts/keys/keys.ts';
+import { parseRawKey } from '#features/accounts/keys/raw-key.ts';
 import { type Ctx, newCtx } from '#platform/context.ts';
 import { type Merchant, World } from '../world/world.ts';
 

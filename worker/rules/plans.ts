@@ -1,4 +1,5 @@
 import { assert } from '#core/errors.ts';
+import { type ProductId, planProductIdOf } from '#core/ids.ts';
 import { parseAmount } from '#core/money.ts';
 import { addDays } from '#core/time.ts';
 
@@ -75,6 +76,11 @@ export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
 /** Plans that can be bought, cheapest first. */
 export const PAID_PLANS = ['starter', 'growth', 'scale'] as const satisfies PlanName[];
 export type PaidPlan = (typeof PAID_PLANS)[number];
+
+/** Products that stand for our plans on receipts. */
+export const PLAN_PRODUCTS: readonly ProductId[] = PAID_PLANS.map(planProductIdOf);
+/** True for a receipt of what an account paid, false for one of what it received. */
+export const isPlanProduct = (productId: string): boolean => PLAN_PRODUCTS.includes(productId as ProductId);
 /** The rank of a plan: a higher plan has a higher one. */
 export const planRank = (plan: PlanName): number => PLAN_NAMES.indexOf(plan);
 

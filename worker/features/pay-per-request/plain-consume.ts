@@ -10,7 +10,7 @@ import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { IDEMPOTENCY_KEY } from '#core/limits.ts';
 import { isoOrNull, SECOND } from '#core/time.ts';
-import { type ParsedKey, parseRawKey } from '#features/accounts/keys/keys.ts';
+import { type ParsedKey, parseRawKey } from '#features/accounts/keys/raw-key.ts';
 import { type Config, checkedConfig, clocksOf, type Env } from '#platform/context.ts';
 import { textOf } from '#platform/http/bodies/request-body.ts';
 import { isKnownWhole } from '#platform/http/configuration.ts';

@@ -5,7 +5,7 @@ import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, jsonBody, ModeQuery, router } from '#platform/http/openapi.ts';
 import { AppBody, CreateAppRequest, planApp, toAppResource } from './apps.ts';
-import { explainRefusal, planProduct } from './product.ts';
+import { explainRefusal, planProduct } from './create-product.ts';
 import { CreateProductRequest } from './resource.ts';
 import { CreatedProductBody, toCreatedProduct } from './selling/warnings.ts';
 

@@ -10,7 +10,8 @@ import { created, errors, idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pag
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { PRODUCT } from '#rules/states.ts';
-import { createProduct, findActiveListing } from './product.ts';
+import { createProduct } from './create-product.ts';
+import { findActiveListing } from './product.ts';
 import { CreateProductRequest, ProductBody, slugParam, toProductResource, UpdateProductRequest } from './resource.ts';
 import { ListingBody, toListingResource } from './selling/offer.ts';
 import { CreatedProductBody, toCreatedProduct } from './selling/warnings.ts';

@@ -1,13 +1,12 @@
 import { and, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { type ProductId, planProductIdOf } from '#core/ids.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
 import { storyIdOf } from '#platform/db/archive.ts';
 import { type PageRequest, type Places, readBoth, readSlice, rowsOf } from '#platform/db/page.ts';
 import { listNamedPayments } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
-import { PAID_PLANS } from '#rules/plans.ts';
+import { isPlanProduct, PLAN_PRODUCTS } from '#rules/plans.ts';
 import { wholeReceipts } from './store.ts';
 
 type Table = typeof receipts | typeof archivedReceipts;
@@ -31,10 +30,6 @@ interface Cursor {
   place: number;
 }
 
-const PLAN_PRODUCTS = PAID_PLANS.map(planProductIdOf);
-
-/** What tells a receipt of what was paid from one of what was received. */
-export const isOfPlan = (productId: string): boolean => PLAN_PRODUCTS.includes(productId as ProductId);
 const ofPlans = (table: Table) => inArray(table.productId, PLAN_PRODUCTS);
 
 /** Which of an owner's receipts a filter leaves by its direction; undefined: all. */
@@ -47,7 +42,7 @@ type InDirection = (table: Table) => SQL | undefined;
 async function directionOf(owner: Owner, { direction = 'received', productId }: ReceiptFilter): Promise<InDirection> {
   if (direction === 'all') return () => undefined;
   if (direction === 'paid') return ofPlans;
-  if (productId !== undefined) return () => (isOfPlan(productId) ? sql`false` : undefined);
+  if (productId !== undefined) return () => (isPlanProduct(productId) ? sql`false` : undefined);
   const paid = (table: Table) => sql`SELECT rowid AS place FROM ${table} WHERE ${rowsOf(table, owner)} AND ${ofPlans(table)}`;
   const places = await owner.db.all<{ place: number }>(sql`${paid(receipts)} UNION ALL ${paid(archivedReceipts)}`);
   const numbers = sql.raw(places.map(({ place }) => Number(place)).join());

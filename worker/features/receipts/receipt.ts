@@ -5,8 +5,8 @@ import type { InvoiceMetadata } from '#papers/facts.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { MoneyBody, Timestamp } from '#platform/http/openapi.ts';
+import { isPlanProduct } from '#rules/plans.ts';
 import { type ReceiptFacts, signReceipt } from './document.ts';
-import { isOfPlan } from './list.store.ts';
 import { InvoiceMetadataBody } from './papers/invoice-metadata.ts';
 import { insertReceipt, type Receipt } from './store.ts';
 
@@ -115,7 +115,7 @@ export function planReceipt(
     txSignature: facts.txSignature,
     ...signed,
     payer: facts.payer,
-    isPaidByOwner: isOfPlan(facts.productId),
+    isPaidByOwner: isPlanProduct(facts.productId),
     linkSeq: null,
     linkPrevHash: null,
     createdAt: ctx.now,

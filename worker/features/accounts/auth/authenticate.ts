@@ -7,7 +7,7 @@ import { countRefusedCredential, rateHeaders, rateLimited, requireRefusalsLeft }
 import { admissionObject } from '#platform/objects.ts';
 import type { AdmissionAnswer, AdmissionRequest, AdmissionRpc, Credential, Permission, RefusalReason, SignIn } from '#rules/admission.ts';
 import type { CallBucket } from '#rules/plans.ts';
-import { parseRawKey } from '../keys/keys.ts';
+import { parseRawKey } from '../keys/raw-key.ts';
 import { findAdmission } from '../store.ts';
 import { readToken } from './tokens.ts';
 

@@ -1,15 +1,6 @@
-/**
- * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
- * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that any caller
- * can make, and are looked up as long as their caller has not shown too many bad ones.
- * @module
- */
-
-import { crc32, equalBytes, pepperedHash, pepperedHashes, sha256Hex } from '#core/crypto.ts';
-import { base62, randomBase62, utf8 } from '#core/encoding.ts';
 import { ApiError, planFull, raise, storyOf } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
-import type { Actor, Config, Ctx, Scope, Shard } from '#platform/context.ts';
+import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
@@ -19,54 +10,7 @@ import { PERMISSIONS, type Permission } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
 import { planAlertOf } from '../auth/owner-emails.ts';
 import { findKey, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
-
-const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
-const MAC_SPACE = 62n ** 6n;
-/** MACs under each pepper, in the order of the peppers. */
-const macsOf = (peppers: string, text: string): string[] =>
-  pepperedHashes(peppers, 'api-key-check', text).map((hash) => base62(BigInt(`0x${hash.slice(0, 32)}`) % MAC_SPACE, 6));
-const checksum = (text: string): string => base62(BigInt(crc32(utf8(text))), 6);
-
-function newRawKey(ctx: Ctx, accountId: AccountId, livemode: boolean): string {
-  const body = `svc_${livemode ? 'live' : 'test'}_${randomBase62(21)}${admissionIdOf(accountId)}`;
-  return body + macsOf(ctx.config.PEPPER, body)[0];
-}
-
-export interface ParsedKey {
-  admissionId: string;
-  /** The hashes under which it may be stored: of the pepper that its own digits prove, else of each pepper. */
-  keyHashes: string[];
-  /** Its own digits prove that we made it. */
-  isVouched: boolean;
-}
-
-/** What vouched keys name, by a hash of the key: the MACs of one cost as much as the rest of a consume. Raw keys are not remembered. */
-const known = new WeakMap<Config, Map<string, ParsedKey>>();
-const KNOWN_MAX = 1000;
-
-/** What a raw key names; null where it cannot be one of ours. */
-export function parseRawKey({ config }: Pick<Ctx, 'config'>, rawKey: string): ParsedKey | null {
-  const match = SHAPE.exec(rawKey);
-  if (!match) return null;
-  const vouched = known.get(config) ?? new Map<string, ParsedKey>();
-  const name = sha256Hex(utf8(rawKey));
-  const parsed = vouched.get(name) ?? parseUnknown(config, rawKey, match[2]!, match[3]!);
-  if (!parsed?.isVouched) return parsed;
-  if (vouched.size >= KNOWN_MAX) vouched.clear();
-  known.set(config, vouched.set(name, parsed));
-  return parsed;
-}
-
-function parseUnknown({ PEPPER }: Config, rawKey: string, admissionId: string, check: string): ParsedKey | null {
-  const body = rawKey.slice(0, -6);
-  const vouches = macsOf(PEPPER, body).map((mac) => equalBytes(utf8(mac), utf8(check)));
-  const isVouched = vouches.includes(true);
-  if (!isVouched && checksum(body) !== check) return null;
-  const hashes = pepperedHashes(PEPPER, KEY_PURPOSE, rawKey);
-  return { admissionId, keyHashes: isVouched ? hashes.filter((_, index) => vouches[index]) : hashes, isVouched };
-}
-
-const KEY_PURPOSE = 'api-key';
+import { hashRawKey, newRawKey } from './raw-key.ts';
 
 export interface CreateKey {
   name: string;
@@ -84,7 +28,7 @@ export function draftKey(
   const key = {
     id: newId<KeyId>(ctx.now),
     merchantId,
-    keyHash: pepperedHash(ctx.config.PEPPER, KEY_PURPOSE, rawKey),
+    keyHash: hashRawKey(ctx, rawKey),
     keyPrefix: rawKey.slice(0, 'svc_live_'.length + 4),
     ...given,
     createdAt: ctx.now,

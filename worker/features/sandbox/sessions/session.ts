@@ -1,7 +1,8 @@
 import { ApiError, raise } from '#core/errors.ts';
 import { type EndpointId, newId, type ProductId, type SandboxSessionId } from '#core/ids.ts';
 import { DAY, SECOND } from '#core/time.ts';
-import { getProduct, planProduct } from '#features/products/product.ts';
+import { planProduct } from '#features/products/create-product.ts';
+import { getProduct } from '#features/products/product.ts';
 import { findEndpoint } from '#features/webhooks/store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import type { Actor, Scope, Shard } from '#platform/context.ts';

@@ -1,0 +1,176 @@
+import type { z } from '@hono/zod-openapi';
+import { randomBase62 } from '#core/encoding.ts';
+import { ApiError, planFull, raise } from '#core/errors.ts';
+import { type AppId, newId, type ProductId, type SandboxSessionId } from '#core/ids.ts';
+import { GRACE_HOURS } from '#core/limits.ts';
+import { planPayout } from '#features/accounts/payout.ts';
+import { requireSpendable } from '#platform/chain/payees.ts';
+import { type Actor, type Ctx, hasPriceSource, type Scope } from '#platform/context.ts';
+import { type Change, commitNew, isConstraint } from '#platform/db/commit.ts';
+import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { Product } from '#platform/db/tables/products.ts';
+import { PLANS } from '#rules/plans.ts';
+import { allowedRailsOf } from '#rules/product-rails.ts';
+import { deliveryTerms, requireDeliverable } from './delivery.ts';
+import { PRODUCT_TYPES } from './product-types.ts';
+import type { CreateProductRequest } from './resource.ts';
+import { findApp, findProduct, getActiveProductCount, insertProduct, isTaken } from './store.ts';
+import { invalid, narrowed, renewalOf, requireMeant, requirePrice, requireRenewable } from './terms.ts';
+
+/** Of what is used up by calls; everything else, and all that renews itself, lasts for a time. */
+const API_DEFAULTS = { usageUnits: 1, accessPeriodDays: null };
+const OTHER_DEFAULTS = { usageUnits: null, accessPeriodDays: 30 };
+
+/**
+ * A new product, however it is asked for; one that a sandbox session makes for itself counts in no quota. 400 invalid_product_type, 404 for an app that is not the merchant's, 422 for terms
+ * that contradict each other.
+ */
+export async function planProduct(
+  ctx: Scope,
+  actor: Actor,
+  input: z.infer<typeof CreateProductRequest>,
+  sandboxSessionId: SandboxSessionId | null = null,
+): Promise<Change<Product>> {
+  const productType = requireType(input.product_type ?? 'api');
+  const product = { ...newProduct(ctx, productType, input), sandboxSessionId };
+  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
+  if (input.access_app_id) await requireApp(ctx, input.access_app_id);
+  requireRenewable(ctx, product, null);
+  requireAssets(ctx, product);
+  requireRails(ctx, product);
+  await requireDeliverable(ctx, product);
+  const payout = product.payoutWallet === null ? null : await planProductPayout(ctx, actor, product, product.payoutWallet, null);
+  const activeMax = sandboxSessionId === null ? PLANS[actor.plan].activeProductsMax : Number.POSITIVE_INFINITY;
+  const writes = [...insertProduct(ctx, product, activeMax), ...(payout?.writes ?? [])];
+  return { events: payout?.events ?? [], writes, result: product };
+}
+
+/** The writes and events of a product that names another payee. 403 sign_in_required. */
+export const planProductPayout = (
+  ctx: Scope,
+  actor: Actor,
+  { id, version, name }: Product,
+  wallet: string | null,
+  previous: string | null,
+) => planPayout(ctx, actor, { subject: { type: 'product', id, version }, wallet, previous, paidFor: name, productId: id });
+
+/** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique, 403 sign_in_required; null where none is so any more. */
+export async function explainRefusal(ctx: Scope, actor: Actor, product: Product): Promise<ApiError | null> {
+  const detail = 'This slug or external_product_id is taken.';
+  if (await isTaken(ctx.db, product)) return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
+  const full = await explainQuota(ctx, actor);
+  if (full) return full;
+  if (product.payoutWallet !== null) await planProductPayout(ctx, actor, product, product.payoutWallet, null);
+  return null;
+}
+
+/** 429 plan_limit_reached if the plan has no room for one more product that can be paid, else null. */
+export async function explainQuota(ctx: Scope, actor: Actor): Promise<ApiError | null> {
+  const limit = PLANS[actor.plan].activeProductsMax;
+  const used = await getActiveProductCount(ctx);
+  return used >= limit ? planFull('products', { limit, used, plan: actor.plan }) : null;
+}
+
+/** A new product, stored. As `planProduct`, and 409 state_conflict (slug or external id taken), 429 plan_limit_reached. */
+export async function createProduct(
+  ctx: Scope,
+  actor: Actor,
+  input: z.infer<typeof CreateProductRequest>,
+  keep: Keep<Product>,
+): Promise<Product> {
+  const planned = await planProduct(ctx, actor, input);
+  const change = await withAnswer(planned, keep(planned.result));
+  try {
+    return await commitNew(ctx, change, () => findProduct(ctx, planned.result.id));
+  } catch (error) {
+    throw (isConstraint(error) && (await explainRefusal(ctx, actor, change.result))) || error;
+  }
+}
+
+/** 404 for an app that is not the merchant's. Apps are never deleted, so the answer stays true. */
+export async function requireApp(ctx: Scope, appId: AppId): Promise<void> {
+  if (await findApp(ctx, appId)) return;
+  throw new ApiError('not_found', { detail: 'You have no access app with this id in this mode.', meta: { field: 'access_app_id' } });
+}
+
+/** 400 invalid_product_type. */
+export const requireType = (asked: string): Product['productType'] =>
+  PRODUCT_TYPES.find((type) => type === asked) ?? raise('invalid_product_type', { meta: { supported: PRODUCT_TYPES } });
+
+/** 422 for a rail that does not exist on this service, or a default rail that the product does not allow. */
+export function requireRails({ config }: Ctx, product: Product): void {
+  const { allowedRails, defaultRail } = product;
+  const available = allowedRailsOf({ ...product, allowedRails: null }, config);
+  const isAvailable = (railId: string) => available.includes(railId);
+  if (allowedRails && !allowedRails.every(isAvailable))
+    throw invalid('allowed_rails', 'Not available here, or not for what this product accepts: GET /v1/access/rails', 'rail_unavailable');
+  if (defaultRail && !(allowedRails ?? available).includes(defaultRail))
+    throw invalid('default_rail', 'The default rail is not among the allowed ones', 'rail_not_allowed');
+}
+
+/** The price itself is always taken; another asset needs a source of its price. */
+export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<Product, 'asset' | 'acceptedAssets'>): void {
+  if (acceptedAssets === null) return;
+  if (!acceptedAssets.includes(asset)) throw invalid('accepted_assets', `The price is in ${asset}: accept that too`);
+  if (acceptedAssets.some((other) => other !== asset) && !hasPriceSource(config)) {
+    const detail = 'This service has no source for the price of SOL, so a product is paid in the asset of its price alone.';
+    throw new ApiError('setup_not_ready', { detail, meta: { reason: 'price_source_missing' } });
+  }
+}
+
+function newProduct(ctx: Scope, productType: Product['productType'], input: z.infer<typeof CreateProductRequest>): Product {
+  const price = requirePrice(input.price);
+  const renewalMode = renewalOf(input.renewal_mode) ?? 'ONE_OFF';
+  const defaults = productType === 'api' && renewalMode === 'ONE_OFF' ? API_DEFAULTS : OTHER_DEFAULTS;
+  const usageUnits = input.usage_units === undefined ? defaults.usageUnits : input.usage_units;
+  const accessPeriodDays = input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days;
+  // Of what renews itself there is a rule of its own.
+  if (renewalMode === 'ONE_OFF') requireMeant(input, { usageUnits, accessPeriodDays });
+  return {
+    id: newId<ProductId>(ctx.now),
+    merchantId: ctx.merchantId,
+    livemode: ctx.livemode,
+    slug: input.slug ?? newSlug(input.name),
+    externalProductId: input.external_product_id ?? null,
+    accessAppId: input.access_app_id ?? null,
+    name: input.name,
+    description: input.description ?? null,
+    productType,
+    status: 'active',
+    asset: price.asset,
+    priceAmount: price.units,
+    acceptedAssets: input.accepted_assets ? narrowed(input.accepted_assets, price.asset) : null,
+    billingModel: input.billing_model ?? (renewalMode === 'AUTOMATIC' ? 'recurring' : 'one_off'),
+    renewalMode,
+    accessPeriodDays,
+    usageUnits,
+    unitName: input.unit_name ?? null,
+    payoutWallet: input.payout_wallet ?? null,
+    allowedRails: input.allowed_rails ?? null,
+    defaultRail: input.default_rail ?? null,
+    graceHours: input.grace_hours ?? GRACE_HOURS,
+    sessionSeconds: input.session_seconds ?? null,
+    successUrl: input.success_url ?? null,
+    cancelUrl: input.cancel_url ?? null,
+    ...deliveryTerms(productType, input),
+    metadata: input.metadata ?? {},
+    liveModeConfirmed: input.live_mode_confirmed ?? false,
+    trustedCustomerRef: input.trusted_customer_ref ?? false,
+    sandboxSessionId: null,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+}
+
+/** Readable, and random enough that two do not collide: the name's letters, then six random ones. */
+function newSlug(name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40)
+    .replace(/-+$/, '');
+  return `${words || 'product'}-${randomBase62(6).toLowerCase()}`;
+}
