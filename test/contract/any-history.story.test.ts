@@ -91,7 +91,7 @@ async function runHistories(): Promise<void> {
       spender,
     };
     const life = new AnyLife(w, people, dice);
-    await life.open();
+    await life.ring();
     lives.push(life);
   }
   const service = await AnyService.open(w, merchant, lives, dice);

@@ -7,7 +7,7 @@ import { PAID_PLANS, type PaidPlan } from '#rules/plans.ts';
 import { buy, payFor, paymentResponse } from './activation.ts';
 import { type Agent, letLeasesEnd, newKey, type Shop, withObjectFaults } from './agent.ts';
 import type { TestChain } from './chain.ts';
-import { interceptJobs, type SentJobs } from './entitlement.ts';
+import { joinQueues } from './entitlement.ts';
 import { testEnv } from './env.ts';
 import { withFaults } from './faults.ts';
 import { type Happened, play } from './history.ts';
@@ -66,7 +66,6 @@ export class AnyLife {
   readonly credited = new Map<string, number>();
   readonly revoked = new Set<number>();
   #additions = 0;
-  #jobs!: SentJobs;
   /** What was done, for whoever has to find out why it ended wrong. */
   readonly story: string[] = [];
 
@@ -79,16 +78,10 @@ export class AnyLife {
     this.#dice = dice;
   }
 
-  /** From now on what the object says of itself waits to be brought, as messages of the queue do. */
-  async open(): Promise<void> {
-    this.#jobs = await interceptJobs(this.object);
-  }
-
-  /** The object's alarm rings, if one is set, and what it sends joins the queue. */
+  /** Rings the object's alarm, if one is set. What the object sends joins the queue, also after an eviction that nobody asked for. */
   async ring(): Promise<void> {
+    await joinQueues(this.#w, this.object);
     await runDurableObjectAlarm(this.object);
-    for (const projection of this.#jobs.sent.splice(0))
-      this.#w.queue.sent.push({ job: { kind: 'projectEntitlement', projection }, delaySeconds: 0 });
   }
 
   async step(): Promise<void> {
