@@ -1,19 +1,17 @@
 import { createRoot } from 'hono/jsx/dom/client';
 import { startServiceTime } from '../../browser/call-api.ts';
-import { copyText } from '../../browser/copy-text.ts';
 import { hideBrokenPictures } from '../../browser/hide-broken-pictures.ts';
-import { keepReceiptEmail, readReceiptEmail } from '../../browser/receipt-email.ts';
 import { TO_PAY } from '../../browser/sign-with-wallet.ts';
 import { listWallets, onWalletsChange } from '../../browser/wallets.ts';
-import { fromBase58 } from '../../parts/bytes.ts';
 import { drawQrCode } from '../../parts/qr.ts';
 import { formatPeriod, type Say, sayIn } from '../../parts/text.ts';
 import type { PageFacts } from '../facts.ts';
 import { isStoreEffect, isWalletEffect, type PageEffect } from '../machine/events.ts';
-import { type Actions, problemTitle } from '../notes.tsx';
+import { problemTitle } from '../notes.tsx';
 import { Panel } from '../panel.tsx';
 import type { PageState } from '../state.ts';
 import { wordsOf } from '../words.ts';
+import { newActions } from './actions.ts';
 import { addressedPayment } from './begin-payment.ts';
 import { type CheckoutHolder, holdCheckout, type Report } from './page-state.ts';
 import { WalletEffects } from './pay-with-wallet.ts';
@@ -116,35 +114,3 @@ for (const link of document.querySelectorAll<HTMLAnchorElement>('a[hreflang]')) 
 const facts = document.getElementById('facts');
 const panel = document.getElementById('panel');
 if (facts?.textContent && panel) start(JSON.parse(facts.textContent) as PageFacts, panel);
-
-const COPIED_MS = 2000;
-const SIGNATURE_BYTES = 64;
-
-/** What a person does on the page, as events. */
-const newActions = (report: Report): Actions => ({
-  payWith: (walletName) => report({ kind: 'walletPressed', walletName }),
-  openPhone: () => report({ kind: 'phonePressed' }),
-  cancel: () => report({ kind: 'cancelPressed' }),
-  startAgain: () => report({ kind: 'startAgainPressed' }),
-  startAnew: () => report({ kind: 'startAnewPressed' }),
-  dismissShort: () => report({ kind: 'shortDismissed' }),
-  receiptEmail: readReceiptEmail,
-  keepEmail: keepReceiptEmail,
-  stay: () => report({ kind: 'stayPressed' }),
-  chooseAsset: (asset) => report({ kind: 'assetChosen', asset }),
-  finishIdentity: () => report({ kind: 'identityFinished' }),
-  continueFound: () => report({ kind: 'foundContinued' }),
-  declineFound: () => report({ kind: 'foundDeclined' }),
-  copy: (what, text, event) => void copy(report, what, text, (event.currentTarget as Element).previousElementSibling),
-  submitSignature: (event) => {
-    event.preventDefault();
-    const txSignature = String(new FormData(event.target as HTMLFormElement).get('signature')).trim();
-    report({ kind: 'signatureEntered', txSignature, isWellFormed: fromBase58(txSignature)?.length === SIGNATURE_BYTES });
-  },
-});
-
-async function copy(report: Report, what: string, text: string, shown: Element | null): Promise<void> {
-  const isCopied = await copyText(text, shown);
-  report({ kind: 'textCopied', what, isSelected: !isCopied });
-  if (isCopied) setTimeout(() => report({ kind: 'copyShown', what }), COPIED_MS);
-}
