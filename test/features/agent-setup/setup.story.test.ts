@@ -1,3 +1,4 @@
+// @module-tag quick
 import { describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
 import { activate, newSpender, openTreasury } from '../../world/activation.ts';

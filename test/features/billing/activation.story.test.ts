@@ -1,3 +1,4 @@
+// @module-tag quick
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PLANS, planPrice } from '#rules/plans.ts';

@@ -1,3 +1,4 @@
+// @module-tag quick
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CONNECTOR_SECRETS } from '../../world/env.ts';
 import { expireNow } from '../../world/expire-now.ts';

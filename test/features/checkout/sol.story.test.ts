@@ -1,3 +1,4 @@
+// @module-tag quick
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { letTimePass } from '../../world/fate.ts';

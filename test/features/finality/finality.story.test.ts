@@ -1,3 +1,4 @@
+// @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
 import { REPEATED } from '../../world/env.ts';
 import { FIRST_LOOK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../world/fate.ts';

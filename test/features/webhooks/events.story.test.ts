@@ -1,3 +1,4 @@
+// @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testEnv } from '../../world/env.ts';
 import type { Received } from '../../world/receiver.ts';
