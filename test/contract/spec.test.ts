@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openApi, validate } from '../world/call.ts';
 import { codesNotBuiltYet, RETRYABLE, statusOfCode } from './spec-errors.ts';
-import { type Auth, nameOf, operations, readings, routes, rowsUnder, specified } from './spec-routes.ts';
+import { type Auth, builtRoutes, nameOf, notBuiltYet, operations, readings, routes, rowsUnder, specified } from './spec-routes.ts';
 
 /** What the document must say of each kind of caller; a kind that is not here has no route yet. */
 const KEY_OR_TOKEN: Record<string, string[]>[] = [{ apiKey: [] }, { bearer: [] }];

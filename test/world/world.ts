@@ -267,6 +267,11 @@ export class World {
     return rounds;
   }
 
+  /** Runs these sweeps one after the other, and all that they leave for themselves. */
+  async sweepEach(names: readonly string[], env: Env = this.env): Promise<void> {
+    for (const name of names) await this.sweepAlone(name, env);
+  }
+
   /** What one cron sends. */
   cron = (env: Env = this.env): Promise<SweepMessage[]> => sweepsSent('cron', () => worker.scheduled({} as ScheduledController, env));
 
