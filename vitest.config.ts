@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { WORKERD_FLAGS } from './local/workerd-flags.ts';
+import { hideKnownNoise } from './test/world/known-noise.ts';
 import LongestFirst from './test/world/longest-first.ts';
 import { oneModule } from './test/world/one-module.ts';
 import { filesWithout, TAGS } from './test/world/tags.ts';
@@ -26,6 +27,7 @@ function hasMemoryFolder(): boolean {
 if (!process.env.TMPDIR && hasMemoryFolder()) process.env.TMPDIR = MEMORY;
 
 Object.assign(process.env, WORKERD_FLAGS);
+hideKnownNoise();
 
 /** What a selection by tag leaves out; pure rules are part of every one but that of volume. */
 const LEFT_OUT = ['**/node_modules/**', ...filesWithout(process.env.TAG)];

@@ -159,7 +159,8 @@ export class World {
     const request = new Request(`https://svc.test${path}`, { method, headers, body: body ?? null });
     const answer = async (execution: ExecutionContext) => {
       const response = await worker.fetch(request, options.env ?? this.env, execution);
-      return { response, text: await response.text() };
+      // Not by `text()`, which warns of a PDF.
+      return { response, text: new TextDecoder().decode(await response.arrayBuffer()) };
     };
     const { rowsMax } = options;
     const { response, text } = await invoked(`${method} ${path}`, answer, { countsReads: rowsMax !== undefined, rowsMax });
