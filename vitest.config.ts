@@ -1,10 +1,14 @@
 import { statfsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { WORKERD_FLAGS } from './local/workerd-flags.ts';
+import { hideKnownNoise } from './test/world/known-noise.ts';
 import LongestFirst from './test/world/longest-first.ts';
 import { oneModule } from './test/world/one-module.ts';
+import { filesWithout, TAGS } from './test/world/tags.ts';
 
+const WITHOUT_WORKERD = resolve(import.meta.dirname, 'test/world/without-workerd.ts');
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES_MIN = 2 * 1024 ** 3;
 
@@ -23,6 +27,10 @@ function hasMemoryFolder(): boolean {
 if (!process.env.TMPDIR && hasMemoryFolder()) process.env.TMPDIR = MEMORY;
 
 Object.assign(process.env, WORKERD_FLAGS);
+hideKnownNoise();
+
+/** What a selection by tag leaves out; pure rules are part of every one but that of volume. */
+const LEFT_OUT = ['**/node_modules/**', ...filesWithout(process.env.TAG)];
 
 /** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
 const inWorkerd = (
@@ -56,6 +64,7 @@ const inWorkerd = (
   ],
   test: {
     ...test,
+    exclude: [...(test?.exclude ?? []), ...LEFT_OUT],
     setupFiles: [...(test?.setupFiles ?? []), './test/world/setup.ts', './test/world/flat-objects.ts'],
     globalSetup: ['./test/world/global-setup.ts'],
     // A soak takes its time; a test run does not.
@@ -69,6 +78,7 @@ export default defineConfig({
   test: {
     silent: 'passed-only',
     reporters: ['default', './test/world/slowest.ts'],
+    tags: TAGS,
     // One for each processor: a third one on two of them gains nothing, and makes every test wait longer.
     maxWorkers: '100%',
     sequence: { sequencer: LongestFirst },
@@ -88,20 +98,37 @@ export default defineConfig({
         exclude: ['**/*.node.test.ts'],
         isolate: false,
       }),
-      inWorkerd({
-        name: 'pure',
-        include: ['test/rules/**/*.test.ts', 'test/contract/{architecture,budgets,glossary,limits,spec}.test.ts'],
-        isolate: false,
-      }),
+      // Rules and the promises that are read from the sources: in Node, because no binding and no object is part of them.
+      {
+        plugins: [oneModule()],
+        resolve: { alias: { 'cloudflare:workers': WITHOUT_WORKERD, 'cloudflare:test': WITHOUT_WORKERD } },
+        test: {
+          name: 'unit',
+          include: ['test/rules/**/*.test.ts', 'test/contract/{architecture,budgets,glossary,limits,spec}.test.ts'],
+          exclude: process.env.TAG === 'volume' ? LEFT_OUT : [],
+          setupFiles: [WITHOUT_WORKERD],
+          globalSetup: ['./test/world/global-setup.ts'],
+          isolate: false,
+          testTimeout: 60_000,
+        },
+      },
       // These put another row into a registry, which takes the service file by file.
       inWorkerd({ name: 'registries', include: ['test/registries/**/*.test.ts'] }, { isBundled: false }),
-      { test: { name: 'node', include: ['test/{local,clients}/**/*.test.ts', 'test/**/*.node.test.ts'], testTimeout: 60_000 } },
+      {
+        test: {
+          name: 'node',
+          include: ['test/{local,clients}/**/*.test.ts', 'test/**/*.node.test.ts'],
+          exclude: LEFT_OUT,
+          testTimeout: 60_000,
+        },
+      },
       inWorkerd({ name: 'load', include: ['test/load/**/*.test.ts'], sequence: { groupOrder: 1 }, fileParallelism: false }),
       // Needs Chromium, so `npm test` leaves it out: npm run test:browser.
       {
         test: {
           name: 'browser',
           include: ['test/pages/**/*.test.ts'],
+          exclude: LEFT_OUT,
           globalSetup: ['./test/pages/global-setup.ts'],
           testTimeout: 60_000,
           // What a browser does next it does when its turn comes: a second, the default, is a bet on an idle machine.

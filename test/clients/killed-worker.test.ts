@@ -1,3 +1,4 @@
+// @module-tag volume
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serializeSessionCredential } from '@solana/mpp/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

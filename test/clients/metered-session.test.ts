@@ -1,3 +1,4 @@
+// @module-tag volume
 import { type Address, addSignersToInstruction, createClient, type Instruction } from '@solana/kit';
 import { solanaLocalRpc } from '@solana/kit-plugin-rpc';
 import { signer } from '@solana/kit-plugin-signer';

@@ -1,3 +1,4 @@
+// @module-tag volume
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTreasury } from '../world/activation.ts';
 import { Agent, sellToAgents, stall, withObjectFaults } from '../world/agent.ts';

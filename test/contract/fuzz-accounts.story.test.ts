@@ -1,3 +1,4 @@
+// @module-tag volume
 import { fuzzRoutes } from '../world/fuzz/run.ts';
 
 fuzzRoutes('accounts');

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openApi, validate } from '../world/call.ts';
-import { World } from '../world/world.ts';
 import { codesNotBuiltYet, RETRYABLE, statusOfCode } from './spec-errors.ts';
-import { type Auth, builtRoutes, fill, nameOf, notBuiltYet, operations, readings, routes, rowsUnder, specified } from './spec-routes.ts';
+import { type Auth, builtRoutes, nameOf, notBuiltYet, operations, readings, routes, rowsUnder, specified } from './spec-routes.ts';
 
 /** What the document must say of each kind of caller; a kind that is not here has no route yet. */
 const KEY_OR_TOKEN: Record<string, string[]>[] = [{ apiKey: [] }, { bearer: [] }];
@@ -79,17 +78,6 @@ describe('the route table and the published document', () => {
       expect(named.sort()).toEqual([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).sort());
     });
   }
-
-  it('answers 404 on every route that is not built yet, or 405 where another method of the path is', async () => {
-    const w = new World();
-    const built = new Set(builtRoutes.map(({ path }) => path));
-    const answers = await Promise.all(
-      routes
-        .filter((route) => notBuiltYet.has(nameOf(route)))
-        .map(async (route) => ({ route, status: (await w.call(route.method, fill(route.path))).status })),
-    );
-    for (const { route, status } of answers) expect(status, nameOf(route)).toBe(built.has(route.path) ? 405 : 404);
-  });
 });
 
 describe('the error catalog', () => {
@@ -114,15 +102,9 @@ describe('the error catalog', () => {
 });
 
 describe('the published document', () => {
-  it('is OpenAPI 3.1.0 of version 1.0.0, and is what the service serves', async () => {
+  it('is OpenAPI 3.1.0 of version 1.0.0', () => {
     expect(openApi.openapi).toBe('3.1.0');
     expect(openApi.info.version).toBe('1.0.0');
-    const served = await new World().call('GET', '/v1/openapi.json');
-    const { servers, info, ...rest } = served.body;
-    expect(servers).toEqual([{ url: 'https://svc.test', description: 'This deployment' }]);
-    expect(info.contact.url).toBe('https://svc.test');
-    const { info: _, ...built } = JSON.parse(JSON.stringify(openApi));
-    expect(rest).toEqual(built);
   });
 
   it('shows an example of every error that fits its schema, in a response of its own status', () => {

@@ -1,3 +1,4 @@
+// @module-tag volume
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { newCtx } from '#platform/context.ts';

@@ -1,3 +1,4 @@
+// @module-tag volume
 import { afterAll, expect, it, vi } from 'vitest';
 import type { Job } from '#platform/context.ts';
 import { endSkips, skipTime } from '../world/clock.ts';

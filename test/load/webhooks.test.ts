@@ -1,3 +1,4 @@
+// @module-tag volume
 import { expect, it } from 'vitest';
 import { consumer, deliveries, emit, type Habit, received } from '../world/consumer.ts';
 import { SOAK } from '../world/env.ts';

@@ -1,3 +1,4 @@
+// @module-tag volume
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '#core/time.ts';

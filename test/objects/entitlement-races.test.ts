@@ -1,3 +1,4 @@
+// @module-tag volume
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HOUR } from '#core/time.ts';

@@ -1,3 +1,4 @@
+// @module-tag quick
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it } from 'vitest';
 import { consumptionIdOf } from '#core/ids.ts';

@@ -1,3 +1,4 @@
+// @module-tag quick
 import { describe, expect, it } from 'vitest';
 import { type ClientOptions, createClient, SvcError } from '../../sdk/src/index.ts';
 

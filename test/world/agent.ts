@@ -207,7 +207,7 @@ export const letDoubtsAge = (w: World): Promise<unknown> =>
 /** Every settlement that is looked for is due, and the service looks. */
 export async function sweepAll(w: World): Promise<void> {
   await w.env.DB.prepare("UPDATE settlements SET next_check_at = 0 WHERE status <> 'settled' AND next_check_at IS NOT NULL").run();
-  await w.sweep();
+  await w.sweepAlone('settlements');
 }
 
 export const decoded = (header: string): Body => JSON.parse(new TextDecoder().decode(base64.decode(header)));

@@ -5,6 +5,7 @@ import { EVENT_CATALOG } from '../../worker/published/event-catalog.ts';
 import { expectPublishedEvent } from './call.ts';
 import { testEnv } from './env.ts';
 import type { Received } from './receiver.ts';
+import { WEBHOOK_SWEEPS } from './sweeps.ts';
 import type { HeldAttempt, Merchant, World } from './world.ts';
 
 export type Habit = 'ok' | 'flip' | 'fail' | 'gone' | 'redirect' | 'later' | 'big' | 'reset' | 'hang' | 'slow' | 'broken';
@@ -105,7 +106,7 @@ export const PATIENCE_MS = 10_000;
 export async function attemptDue(w: World, mine: Consumer): Promise<HeldAttempt[]> {
   w.attempts.length = 0;
   await pass(mine, PATIENCE_MS);
-  await w.sweep();
+  await w.sweepEach(WEBHOOK_SWEEPS);
   const due = await waiting(w, mine);
   await w.attempt(due);
   return due;

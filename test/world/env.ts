@@ -20,9 +20,9 @@ export const testEnv = env as unknown as Env & {
   TEST_FUZZ_SEED: string;
 };
 
-/** How many times as large the races are: 1 in `npm test`, 100 in `npm run soak`. */
+/** How many times as large the races are: 1 in every run but `npm run test:nightly`. */
 export const SOAK = Number(testEnv.TEST_SOAK);
-/** Printed with every race; `SEED=… npm run soak` has the same shuffles again. */
+/** Printed with every race; `SEED=… npm run test:nightly` has the same shuffles again. */
 export const SEED = Number(testEnv.TEST_SEED);
 /** For tests of single faults: in a soak each is met so many times. */
 export const REPEATED = { repeats: SOAK - 1 };

@@ -1,3 +1,4 @@
+// @module-tag quick
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server';
 import { wrapFetchWithPayment } from '@x402/fetch';

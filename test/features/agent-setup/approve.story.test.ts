@@ -205,10 +205,10 @@ describe('a setup whose time is over', () => {
       expect(answer.body.meta).toEqual({ state: 'expired', next: 'POST /v1/access/agent-bootstrap' });
     }
     // A payment that is being claimed right now still counts, so the sweep is not in a hurry.
-    await w2.sweep();
+    await w2.sweepAlone('setups');
     expect((await w2.call('GET', '/v1/products', { key })).status).toBe(200);
     await setup.runOut();
-    await w2.sweep();
+    await w2.sweepAlone('setups');
     expect((await w2.call('GET', '/v1/products', { key })).status).toBe(401);
     expect((await setup.row()).status).toBe('expired');
     const row = await testEnv.DB.prepare('SELECT status, disabled_reason FROM webhook_endpoints WHERE id = ?')
@@ -230,7 +230,7 @@ describe('a setup whose time is over', () => {
       .bind(crypto.randomUUID(), paying.created.account_id, paying.id, Date.now() + 3_600_000)
       .run();
     await Promise.all([paid.runOut(), paying.runOut()]);
-    await w.sweep();
+    await w.sweepAlone('setups');
     const [lifted, waiting] = [await paid.call('status'), await paying.call('status')];
     expect([lifted.body.status, lifted.body.expires_at]).toEqual(['created', undefined]);
     expect([(await paying.row()).status, waiting.body.status, actions(waiting.body)]).toEqual([

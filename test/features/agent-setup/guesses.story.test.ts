@@ -18,7 +18,7 @@ describe('guessing a setup secret', () => {
   beforeAll(async () => {
     [mine, theirs, over] = await Promise.all([Setup.create(w), Setup.create(w), Setup.create(w)]);
     await over.runOut();
-    await w.sweep();
+    await w.sweepAlone('setups');
     manifest = await goodManifest(w);
   });
 

@@ -1,3 +1,4 @@
+// @module-tag quick
 import { describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
 import { activate, newSpender, openTreasury } from '../../world/activation.ts';
@@ -35,7 +36,7 @@ describe('an agent sets itself up', () => {
     expect(standing.next_actions[0].action).toBe('issue_live_key');
     const approved = await setup.approveLive();
     expect([approved.status, await works(approved.body.live_api_key)]).toEqual([200, true]);
-    await w.sweep();
+    await w.sweepAlone('setups');
     expect(await works(setup.created.sandbox_api_key)).toBe(true);
   });
 
@@ -100,8 +101,8 @@ describe('races', REPEATED, () => {
   it('ends a setup once, however many sweeps run', async () => {
     const setup = await Setup.create(w);
     await setup.runOut();
-    await Promise.all([w.sweep(), w.sweep(), w.sweep()]);
-    await w.sweep();
+    await Promise.all([w.sweepAlone('setups'), w.sweepAlone('setups'), w.sweepAlone('setups')]);
+    await w.sweepAlone('setups');
     const row = await setup.row();
     expect([row.status, row.version]).toEqual(['expired', 2]);
     expect(await works(setup.created.sandbox_api_key)).toBe(false);
@@ -165,10 +166,10 @@ describe('crashes', REPEATED, () => {
   it('finishes in the next sweep what was cut off in the one before', async () => {
     const setup = await Setup.create(w);
     await setup.runOut();
-    await w.sweep(withFaults(w.env, { before: ({ kind }) => kind === 'batch' }).env);
+    await w.sweepAlone('setups', withFaults(w.env, { before: ({ kind }) => kind === 'batch' }).env);
     // What was not stored has not happened: the key is as good as the database says.
     expect([(await setup.row()).status, await works(setup.created.sandbox_api_key)]).toEqual(['created', true]);
-    await w.sweep();
+    await w.sweepAlone('setups');
     expect([(await setup.row()).status, await works(setup.created.sandbox_api_key)]).toEqual(['expired', false]);
   });
 });

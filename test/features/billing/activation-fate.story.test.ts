@@ -35,7 +35,7 @@ describe('a plan whose payment the cluster dropped', REPEATED, () => {
   const bringBack = async ({ signature }: { signature: string }) => {
     await w.chain.call('local_landAgain', signature);
     await letTimePass(w, 601);
-    await w.sweep();
+    await w.sweepAlone('finality');
   };
   const verified = async ({ receiptId }: { receiptId: string }) => (await w.call('GET', `/v1/receipt/${receiptId}/verify`)).body;
   const daysHeld = async (merchant: Merchant) => ((await standing(merchant)).plan_through! - Date.now()) / DAY;
@@ -159,9 +159,9 @@ describe('a plan whose payment the cluster dropped', REPEATED, () => {
     const { version } = await standing(merchant);
     await w.chain.fault({ kind: 'vanish', signature: plan.signature });
     await letTimePass(w, 61);
-    await w.sweep();
+    await w.sweepAlone('finality');
     await letTimePass(w, 31);
-    await Promise.all([w.sweep(), w.sweep()]);
+    await Promise.all([w.sweepAlone('finality'), w.sweepAlone('finality')]);
     expect(await standing(merchant)).toMatchObject({ plan: 'free', version: version + 1 });
   });
 });

@@ -1,3 +1,4 @@
+// @module-tag quick
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PLANS, planPrice } from '#rules/plans.ts';
@@ -181,13 +182,13 @@ describe('an agent buys a plan', () => {
     };
     await end(Date.now() + 60_000);
     expect(await look()).toEqual(['growth', '1000']);
-    await w.sweep();
+    await w.sweepAlone('plans');
     expect((await standing(merchant)).plan).toBe('growth');
     await end(Date.now() - 1);
     expect(await look()).toEqual(['free', '60']);
     const login = await w.call('POST', '/v1/auth/login', { body: { email: merchant.email, password: 'correct horse battery' } });
     expect(login.body.tier).toBe('free');
-    await w.sweep();
+    await w.sweepAlone('plans');
     expect(await standing(merchant)).toMatchObject({ plan: 'free', plan_through: null });
     expect(await look()).toEqual(['free', '60']);
     const { body } = await activate(w, agent, 'starter', { key: merchant.key });

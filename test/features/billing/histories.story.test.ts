@@ -1,3 +1,4 @@
+// @module-tag volume
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY, HOUR, SECOND } from '#core/time.ts';

@@ -1,6 +1,8 @@
+// @module-tag quick
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CONNECTOR_SECRETS } from '../../world/env.ts';
 import { expireNow } from '../../world/expire-now.ts';
+import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
 import { type CallOptions, type Merchant, World } from '../../world/world.ts';
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
@@ -36,9 +38,9 @@ describe('who a buyer is', () => {
   };
   /** The service looks by itself for what it was told of, or found. */
   const look = async () => {
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = 0').run();
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
   };
 
   it('is asked for before anything can be paid, with a link to where it is shown', async () => {
@@ -192,11 +194,11 @@ describe('who a buyer is', () => {
     const payment = await w.connect(plain);
     await ask(plain, 'discord');
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.created', 'payment.unmatched']);
     const now = Date.now();
     vi.spyOn(Date, 'now').mockImplementation(() => now + 26 * 3_600_000);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     const { body } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: ada.key });
     expect(body).toMatchObject({ status: 'FAILED', unmatched: [{ tx_signature: signature, reason: 'identity_missing', status: 'open' }] });
   });

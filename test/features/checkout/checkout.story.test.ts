@@ -1,3 +1,4 @@
+// @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../../world/chain.ts';

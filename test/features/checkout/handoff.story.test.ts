@@ -1,3 +1,4 @@
+// @module-tag quick
 import { generateKeyPairSigner } from '@solana/kit';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { base64url } from '#core/encoding.ts';

@@ -1,3 +1,4 @@
+// @module-tag quick
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chooseLocale, LOCALE_NAMES, type Locale } from '#core/locales.ts';

@@ -1,6 +1,8 @@
+// @module-tag quick
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { letTimePass } from '../../world/fate.ts';
+import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const SOL = { name: 'Weather API', price: { asset: 'SOL', amount: '0.05' } };
@@ -79,12 +81,12 @@ describe('a product sold for SOL', () => {
   it('is found by the service’s own reference where nobody tells of it, and made final', async () => {
     const payment = await w.connect(product);
     await w.chain.paySol(await w.chain.wallet(0n), payment);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = 0 WHERE payment_id = ?').bind(payment.payment_id).run();
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect((await view(payment.payment_id)).status).toBe('CONFIRMED');
     await letTimePass(w, 120);
-    await w.sweep();
+    await w.sweepAlone('finality');
     expect((await view(payment.payment_id)).finalized_at).toBeDefined();
   });
 

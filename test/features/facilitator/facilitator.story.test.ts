@@ -1,3 +1,4 @@
+// @module-tag quick
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NETWORKS } from '#solana/assets.ts';

@@ -28,7 +28,7 @@ describe('what a merchant’s own server sold, and the cluster dropped', REPEATE
     };
     await w.chain.fault({ kind: 'vanish', signature: body.transaction });
     await sweepUntilBelieved(w);
-    await Promise.all([w.sweep(), w.sweep()]);
+    await Promise.all([w.sweepAlone('finality'), w.sweepAlone('finality')]);
     const [dropped, ...more] = await told();
     expect(more).toEqual([]);
     expect(dropped).toMatchObject({
@@ -46,7 +46,7 @@ describe('what a merchant’s own server sold, and the cluster dropped', REPEATE
     });
     await w.chain.call('local_landAgain', body.transaction);
     await letTimePass(w, 601);
-    await w.sweep();
+    await w.sweepAlone('finality');
     const events = await told();
     expect(events.map(({ type }) => type)).toEqual(['payment.orphaned', 'payment.finalized']);
     expect(events[1].data.object).toMatchObject({ tx_signature: body.transaction, finalized_at: expect.any(String) });
@@ -82,7 +82,7 @@ describe('what a merchant’s own server sold, and the cluster dropped', REPEATE
   it('is final without a word, where nothing happened', async () => {
     const { body } = await till.ask('settle', await till.bodyFor());
     await letTimePass(w, 61);
-    await w.sweep();
+    await w.sweepAlone('finality');
     const { payment_id: id } = await settlementOf(body.transaction);
     expect((await fateOf(id)).final_at).not.toBeNull();
     expect(await w.eventTypes(id)).toEqual([]);
@@ -119,7 +119,7 @@ describe('a payment that failed on chain', REPEATED, () => {
     expect([first.status, first.failure_reason, Math.round(first.due / 60_000)]).toEqual(['failed', 'transaction_failed', 1]);
     const lookNow = async () => {
       await w.env.DB.prepare('UPDATE settlements SET next_check_at = 0 WHERE tx_signature = ?').bind(failed.transaction).run();
-      await w.sweep();
+      await w.sweepAlone('settlements');
     };
     await lookNow();
     expect(Math.round((await row())!.due / 3_600_000)).toBe(24);

@@ -79,7 +79,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
 
   for (const [swept, sweep] of [
     ['before the sweep', async () => {}] as const,
-    ['after it', async () => later().then(() => w.sweep())] as const,
+    ['after it', async () => later().then(() => w.sweepAlone('settlements'))] as const,
   ])
     it(`after settlement_pending, when its buyer comes back ${swept}: twice at once, and once more`, async () => {
       const send = await till.startServer().buy();
@@ -126,9 +126,9 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     const { transaction } = (await ask('settle', body)).body;
     await w.chain.call('local_warp', 600);
     // One absence is a doubt, and only the second, a while later, is believed.
-    await later().then(() => w.sweep());
+    await later().then(() => w.sweepAlone('settlements'));
     await letDoubtsAge(w);
-    await later().then(() => w.sweep());
+    await later().then(() => w.sweepAlone('settlements'));
     const failed = { success: false, errorReason: 'invalid_exact_svm_transaction_failed', transaction };
     expect([(await ask('settle', body)).body, (await ask('settle', body)).body]).toMatchObject([failed, failed]);
     expect((await ask('verify', body)).body).toMatchObject({ isValid: false, invalidReason: failed.errorReason });
@@ -148,7 +148,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
           const story = `${when} ${broken}: ${JSON.stringify(first.body)}`;
           expect([200, 503], story).toContain(first.status);
           await later();
-          if (swept) await w.sweep();
+          if (swept) await w.sweepAlone('settlements');
           expect((await ask('verify', body)).body.isValid, story).toBe(first.body.success !== true);
           const again = [await ask('settle', body), await ask('settle', body)];
           expect(again[1]!.body, story).toMatchObject({ success: true });

@@ -1,3 +1,4 @@
+// @module-tag volume
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testEnv } from '../../world/env.ts';
 import { SALES_PER_QUARTER, seedFigures } from '../../world/many-figures.ts';

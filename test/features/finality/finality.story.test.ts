@@ -1,3 +1,4 @@
+// @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
 import { REPEATED } from '../../world/env.ts';
 import { FIRST_LOOK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../world/fate.ts';
@@ -20,10 +21,10 @@ describe('after the confirmation', REPEATED, () => {
 
   it('finality is noted once, a minute later, and the payment stays confirmed', async () => {
     const { id } = await bought(30);
-    await w.sweep();
+    await w.sweepAlone('finality');
     expect((await view(id)).finalized_at).toBeUndefined();
     await letTimePass(w, FIRST_LOOK);
-    await Promise.all([w.sweep(), w.sweep()]);
+    await Promise.all([w.sweepAlone('finality'), w.sweepAlone('finality')]);
     expect(await view(id)).toMatchObject({ status: 'CONFIRMED', finalized_at: expect.any(String) });
     expect((await w.eventTypes(id)).filter((type) => type === 'payment.finalized')).toHaveLength(1);
   });
@@ -32,17 +33,17 @@ describe('after the confirmation', REPEATED, () => {
     const { id, signature } = await bought(30);
     await w.chain.fault({ kind: 'vanish', signature });
     await letTimePass(w, FIRST_LOOK);
-    await w.sweep();
+    await w.sweepAlone('finality');
     expect((await view(id)).orphaned_at).toBeUndefined();
     await letTimePass(w, SECOND_PROOF);
-    await w.sweep();
+    await w.sweepAlone('finality');
     const payment = await view(id);
     expect(payment).toMatchObject({ status: 'CONFIRMED', orphaned_at: expect.any(String) });
     expect(await membershipOf(id)).toMatchObject({ status: 'cancelled' });
     expect((await w.eventTypes(id)).slice(-2)).toEqual(['payment.orphaned', 'membership.access_revoked']);
     const verified = await w.call('GET', `/v1/receipt/${payment.receipt_id}/verify`);
     expect(verified.body).toMatchObject({ valid: false, reason: 'transaction_orphaned', signature_valid: true, sha256_matches: true });
-    await Promise.all([w.sweep(), w.sweep()]);
+    await Promise.all([w.sweepAlone('finality'), w.sweepAlone('finality')]);
     expect((await w.eventTypes(id)).filter((type) => type === 'payment.orphaned')).toHaveLength(1);
   });
 
@@ -68,9 +69,9 @@ describe('after the confirmation', REPEATED, () => {
     const { id } = await bought(30);
     await letTimePass(w, FIRST_LOOK);
     await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 2 });
-    await w.sweep();
+    await w.sweepAlone('finality');
     await letTimePass(w, 60);
-    await w.sweep();
+    await w.sweepAlone('finality');
     expect(await view(id)).toMatchObject({ finalized_at: expect.any(String) });
     expect((await view(id)).orphaned_at).toBeUndefined();
   });
@@ -79,7 +80,7 @@ describe('after the confirmation', REPEATED, () => {
     const { id } = await bought(30);
     await letTimePass(w, 600);
     await w.chain.fault({ kind: 'http_503', times: 0 });
-    await w.sweep();
+    await w.sweepAlone('finality');
     await w.chain.call('local_clearFaults');
     expect(await w.eventTypes(id)).not.toContain('payment.orphaned');
   });

@@ -34,7 +34,7 @@ describe('with two nodes', REPEATED, () => {
     const { id } = await bought();
     await first.fault({ kind: 'no_history', times: 0 });
     await letTimePass(w, FIRST_LOOK);
-    await w.sweep();
+    await w.sweepAlone('finality');
     expect(await view(id)).toMatchObject({ finalized_at: expect.any(String) });
   });
 
@@ -80,7 +80,7 @@ describe('with two nodes', REPEATED, () => {
     await foreign.fault({ kind: 'wrong_genesis', times: 0 });
     const env = { ...w.env, RPC_URLS: `${foreign.url},${second.url}` };
     await letTimePass(w, FIRST_LOOK);
-    await w.sweep(env);
+    await w.sweepAlone('finality', env);
     expect(await view(id)).toMatchObject({ finalized_at: expect.any(String) });
     const alone = { ...w.env, RPC_URLS: foreign.url };
     const payment = await w.connect(product);

@@ -51,7 +51,7 @@ describe('a node that says nothing of a payment', REPEATED, () => {
   const sweeps = async (count: number, seconds: number) => {
     for (let i = 0; i < count; i++) {
       await letTimePass(w, seconds);
-      await w.sweep();
+      await w.sweepAlone('finality');
     }
   };
 
@@ -102,7 +102,7 @@ describe('a node that says nothing of a payment', REPEATED, () => {
     const pauses: number[] = [];
     for (const seconds of [FIRST_LOOK, HOUR, 30 * DAY]) {
       await letTimePass(w, seconds);
-      await w.sweep();
+      await w.sweepAlone('finality');
       pauses.push(Math.round(((await fateOf(one.id)).next_look_at! - Date.now()) / 1000 / MINUTE));
     }
     expect(pauses).toEqual([1, 8, 24 * 60]);
@@ -122,11 +122,11 @@ describe('a payment that the cluster dropped', REPEATED, () => {
     const one = await bought(w, merchant, buyer);
     await w.chain.fault({ kind: 'vanish', signature: one.signature });
     await letTimePass(w, FIRST_LOOK);
-    await w.sweep();
+    await w.sweepAlone('finality');
     await expectStanding(one);
     expect((await fateOf(one.id)).doubted_at).toEqual(expect.any(Number));
     await letTimePass(w, SECOND_PROOF);
-    await w.sweep();
+    await w.sweepAlone('finality');
     await expectOrphaned(one);
   });
 
@@ -143,7 +143,7 @@ describe('a payment that the cluster dropped', REPEATED, () => {
     await w.chain.call('local_warp', 5);
     await w.chain.call('local_landAgain', one.signature);
     await letTimePass(w, FIRST_LOOK);
-    await w.sweep();
+    await w.sweepAlone('finality');
     await expectFinal(one);
     expect((await fateOf(one.id)).slot).toBeGreaterThan(one.slot);
   });
@@ -155,7 +155,7 @@ describe('a payment that the cluster dropped', REPEATED, () => {
     await w.chain.call('local_warp', 5);
     await w.chain.call('local_landAgain', one.signature);
     await letTimePass(w, FIRST_LOOK);
-    await w.sweep();
+    await w.sweepAlone('finality');
     const { slot } = await fateOf(one.id);
     expect(slot).toBeGreaterThan(one.slot);
     await w.chain.call('local_commitment', { confirmedAfterSlots: 0, finalizedAfterSlots: 32 });
@@ -180,7 +180,7 @@ describe('a payment that the cluster dropped', REPEATED, () => {
       if (i === looks.length - 1) await w.chain.call('local_landAgain', one.signature);
       await letTimePass(w, at - passed + 1);
       passed = at + 1;
-      await Promise.all([w.sweep(), w.sweep()]);
+      await Promise.all([w.sweepAlone('finality'), w.sweepAlone('finality')]);
     }
     await expectFinal(one);
     expect((await one.membership()).paid_through).toBe(paidThrough);
@@ -208,15 +208,15 @@ describe('a payment that the cluster dropped', REPEATED, () => {
       await letTimePass(w, at - passed + 1);
       passed = at + 1;
       await w.chain.fault({ kind: 'http_503', method: 'getSignatureStatuses', times: 100 });
-      await w.sweep();
+      await w.sweepAlone('finality');
       expect((await fateOf(one.id)).next_look_at! - Date.now(), 'an hour later').toBeGreaterThan(59 * MINUTE * 1000);
       await w.chain.call('local_clearFaults');
       await w.env.DB.prepare('UPDATE tx_claims SET next_look_at = 1 WHERE subject_id = ?').bind(one.id).run();
-      await w.sweep();
+      await w.sweepAlone('finality');
       nexts.push(await nextIn());
     }
     await letTimePass(w, 7 * DAY - passed + 1);
-    await w.sweep();
+    await w.sweepAlone('finality');
     expect([...nexts, await nextIn()]).toEqual([10 * MINUTE, HOUR, DAY, 7 * DAY, null]);
     await expectOrphaned(one);
   });
@@ -232,7 +232,7 @@ describe('a payment that the cluster dropped', REPEATED, () => {
     await w.purchase(first.product, buyer);
     await w.chain.call('local_landAgain', second.signature);
     await letTimePass(w, 10 * MINUTE + 1);
-    await w.sweep();
+    await w.sweepAlone('finality');
     expect(await through()).toBe(both + 30 * DAY * 1000);
   });
 });
@@ -252,7 +252,7 @@ describe('units of a payment that the cluster dropped', REPEATED, () => {
   const bringBack = async (signature: string) => {
     await w.chain.call('local_landAgain', signature);
     await letTimePass(w, 10 * MINUTE + 1);
-    await w.sweep();
+    await w.sweepAlone('finality');
   };
 
   it('are taken back, and given again when it is there after all: as many as were left, however often it is told', async () => {

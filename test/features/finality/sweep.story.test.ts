@@ -47,7 +47,7 @@ describe('the sweep that makes payments final', REPEATED, () => {
     const { id } = await bought();
     await w.deliver();
     await letTimePass(w, FIRST_LOOK);
-    await w.sweep();
+    await w.sweepAlone('finality');
     const jobs = w.queue.sent.splice(0).map(({ job }) => job);
     const told: string[] = [];
     const { env } = withObjectFaults(w.env, { before: ({ verb }) => told.push(verb) > 0 && verb === 'finalize' });
@@ -76,9 +76,9 @@ describe('the sweep that makes payments final', REPEATED, () => {
     const { id, product } = await bought();
     await confirmMany(w, buyer, id, 60);
     await letTimePass(w, FIRST_LOOK);
-    await Promise.all([w.sweep(), w.sweep()]);
+    await Promise.all([w.sweepAlone('finality'), w.sweepAlone('finality')]);
     await letTimePass(w, FIRST_LOOK);
-    await w.sweep();
+    await w.sweepAlone('finality');
     expect(await finalOf(product.product_id)).toEqual({ payments: 61, claims: 61, events: 61 });
   });
 
@@ -93,11 +93,11 @@ describe('the sweep that makes payments final', REPEATED, () => {
       .bind(id)
       .run();
     await letTimePass(w, FIRST_LOOK);
-    await w.sweep();
+    await w.sweepAlone('finality');
     expect(await finalOf(product.product_id)).toEqual({ payments: 10, claims: 10, events: 10 });
     await testEnv.DB.prepare("DELETE FROM events WHERE id = 'evt_' || ?").bind(id).run();
     await letTimePass(w, FIRST_LOOK);
-    await w.sweep();
+    await w.sweepAlone('finality');
     expect(await finalOf(product.product_id)).toEqual({ payments: 11, claims: 11, events: 11 });
   });
 

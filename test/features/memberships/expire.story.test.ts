@@ -49,7 +49,7 @@ describe('a membership whose paid time is over', () => {
     const bought = await buy();
     await age(bought, 30 * DAY - 60_000);
     const before = await read(bought);
-    await w.sweep();
+    await w.sweepAlone('memberships');
     expect(await read(bought)).toEqual(before);
     expect(await typesOf(bought)).toEqual(['activated']);
   });
@@ -59,18 +59,18 @@ describe('a membership whose paid time is over', () => {
     await age(bought, 30 * DAY + HOUR);
     const { paid_through, expires_at } = await read(bought);
     expect(expires_at).toBe(iso(Date.parse(paid_through) + 72 * HOUR));
-    await w.sweep();
+    await w.sweepAlone('memberships');
     const inGrace = await read(bought);
     expect(inGrace).toMatchObject({ status: 'grace', paid_through, grace_until: expires_at, expires_at, version: 2 });
     await age(bought, 70 * HOUR);
-    await w.sweep();
+    await w.sweepAlone('memberships');
     expect((await read(bought)).status).toBe('grace');
     await age(bought, HOUR);
-    await w.sweep();
+    await w.sweepAlone('memberships');
     const expired = await read(bought);
     expect(expired).toMatchObject({ status: 'expired', paid_through: iso(Date.parse(paid_through) - 71 * HOUR), version: 3 });
     expect('grace_until' in expired).toBe(false);
-    await w.sweep();
+    await w.sweepAlone('memberships');
     expect(await read(bought)).toEqual(expired);
     const [, grace, end, ...more] = await eventsOf(bought);
     expect(more).toEqual([]);
@@ -83,14 +83,14 @@ describe('a membership whose paid time is over', () => {
     const url = `/v1/products/${bought.product.product_id}`;
     await w.call('PATCH', url, { key: ada.key, body: { grace_hours: 0 } });
     await age(bought, 30 * DAY + HOUR);
-    await w.sweep();
+    await w.sweepAlone('memberships');
     const { paid_through, grace_until } = await read(bought);
     expect(Date.parse(grace_until) - Date.parse(paid_through)).toBe(5 * HOUR);
     await w.call('POST', `${url}/archive`, { key: ada.key });
-    await w.sweep();
+    await w.sweepAlone('memberships');
     expect(await read(bought)).toMatchObject({ status: 'grace', grace_until });
     await age(bought, 5 * HOUR);
-    await w.sweep();
+    await w.sweepAlone('memberships');
     expect((await read(bought)).status).toBe('expired');
   });
 
@@ -121,7 +121,7 @@ describe('a membership whose paid time is over', () => {
     const [none, late] = [await buy({ grace_hours: 0 }), await buy()];
     await age(none, 30 * DAY);
     await age(late, 34 * DAY);
-    await w.sweep();
+    await w.sweepAlone('memberships');
     for (const bought of [none, late]) {
       const membership = await read(bought);
       expect([membership.status, 'grace_until' in membership]).toEqual(['expired', false]);
@@ -135,7 +135,7 @@ describe('a membership whose paid time is over', () => {
   ])('is active again when renewed %s, from now on, and stays so', async (_when, over, status) => {
     const bought = await buy();
     await age(bought, 30 * DAY + over);
-    await w.sweep();
+    await w.sweepAlone('memberships');
     expect((await read(bought)).status).toBe(status);
     const asked = Date.now();
     const { confirmed, payment } = await w.purchase(bought.product, bought.buyer);
@@ -145,13 +145,13 @@ describe('a membership whose paid time is over', () => {
     expect('grace_until' in renewed).toBe(false);
     expect(Date.parse(renewed.paid_through) - Date.parse(renewed.updated_at)).toBe(30 * DAY);
     expect(Date.parse(renewed.updated_at)).toBeGreaterThanOrEqual(asked);
-    await w.sweep();
+    await w.sweepAlone('memberships');
     expect(await read(bought)).toEqual(renewed);
     const events = await eventsOf(bought);
     expect(events.map(({ type }) => type)).toEqual(['activated', status === 'grace' ? 'grace_started' : 'expired', 'renewed']);
     expect(events[2]).toMatchObject({ object: renewed, previous: { status } });
     await age(bought, 30 * DAY + HOUR);
-    await w.sweep();
+    await w.sweepAlone('memberships');
     expect((await read(bought)).status).toBe('grace');
   });
 
@@ -164,7 +164,7 @@ describe('a membership whose paid time is over', () => {
       await w.env.DB.prepare('UPDATE memberships SET created_at = 1, updated_at = 1 WHERE id = ?').bind(bought.id).run();
       await age(bought, 9999 * DAY);
     }
-    await w.sweep();
+    await w.sweepAlone('memberships');
     for (const bought of [...forever, extended]) {
       expect(await read(bought)).toMatchObject({ status: 'active', paid_through: null });
       expect(await typesOf(bought)).not.toContain('expired');
@@ -176,8 +176,8 @@ describe('a membership whose paid time is over', () => {
     for (let i = 0; i < 6; i++) bought.push(await buy(i % 2 ? { grace_hours: 0 } : {}));
     for (const each of bought) await age(each, 30 * DAY + HOUR);
     const manySweeps = async () => {
-      await Promise.all(Array.from({ length: 5 }, () => w.sweep()));
-      await w.sweep();
+      await Promise.all(Array.from({ length: 5 }, () => w.sweepAlone('memberships')));
+      await w.sweepAlone('memberships');
     };
     await manySweeps();
     for (const [i, each] of bought.entries()) expect(await typesOf(each)).toEqual(['activated', i % 2 ? 'expired' : 'grace_started']);
@@ -202,9 +202,9 @@ describe('a membership whose paid time is over', () => {
       w.env.DB.prepare("SELECT count(*) AS n FROM memberships WHERE product_id = ? AND status = 'active'")
         .bind(bought.product.product_id)
         .first<number>('n');
-    await w.sweep();
+    await w.sweepAlone('memberships');
     expect(await left()).toBeLessThan(211);
-    await w.sweep();
+    await w.sweepAlone('memberships');
     expect(await left()).toBe(1);
     expect((await read(bought)).status).toBe('active');
   });
@@ -230,7 +230,7 @@ describe('a membership whose paid time is over', () => {
         const bought = await buy({ grace_hours });
         await age(bought, 30 * DAY + HOUR);
         if (more > 0) {
-          await w.sweep();
+          await w.sweepAlone('memberships');
           await age(bought, more * HOUR);
         }
         const payment = await w.connect(bought.product);

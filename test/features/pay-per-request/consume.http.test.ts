@@ -1,3 +1,4 @@
+// @module-tag quick
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { entitlementIdOf, type ProductId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';

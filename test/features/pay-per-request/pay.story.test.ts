@@ -1,3 +1,4 @@
+// @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { type Agent, asDuplicate, decoded, mayServe, newAgent, newKey, sellToAgents, write } from '../../world/agent.ts';

@@ -4,6 +4,7 @@ import { newCtx } from '#platform/context.ts';
 import { REPEATED } from '../../world/env.ts';
 import { withFaults } from '../../world/faults.ts';
 import { newReferenceWorld } from '../../world/own-reference.ts';
+import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
 import type { Merchant, World } from '../../world/world.ts';
 
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
@@ -41,12 +42,12 @@ describe('what a node shows late', REPEATED, () => {
   it('does not fail a session: nobody is given up before the node itself has come past the last moment', async () => {
     const payment = await w.connect(product);
     pass((900 + 200) * SECOND);
-    await w.sweep();
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await statusOf(payment.payment_id)).toBe('PENDING_SIGNATURE');
     // The node catches up, and shows that nothing came.
     await w.chain.call('local_warp', 900 + 200);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await statusOf(payment.payment_id)).toBe('FAILED');
   });
 
@@ -54,23 +55,23 @@ describe('what a node shows late', REPEATED, () => {
     const payment = await w.connect(product);
     const { payment_id: id } = payment;
     pass((900 + 200) * SECOND);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     await w.chain.pay(await w.chain.wallet(), payment);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
   it('is never told by our clock alone: a node ahead of us, or one that hides its time, moves nothing beyond it', async () => {
     await w.chain.call('local_warp', 3600);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await passedAt()).toBeLessThanOrEqual(Date.now() - 30 * SECOND);
     const before = await passedAt();
     pass(10 * MINUTE);
     await w.chain.fault({ kind: 'rpc_error', method: 'getAccountInfo', times: 0 });
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await passedAt()).toBe(before);
     await w.chain.call('local_clearFaults');
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await passedAt()).toBeGreaterThan(before!);
   });
 
@@ -79,13 +80,13 @@ describe('what a node shows late', REPEATED, () => {
     await w.chain.fault({ kind: 'unlisted', signature, times: 0 });
     for (let i = 0; i < 4; i++) {
       await pay();
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
       await w.chain.call('local_warp', 60);
       pass(MINUTE);
     }
     expect(await w.eventTypes(id)).toEqual(['payment.created']);
     await w.chain.call('local_clearFaults');
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
@@ -99,7 +100,7 @@ describe('what a node shows late', REPEATED, () => {
     const restart = async () => {
       await pay();
       await minutes(6);
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
       expect((await cursorOf('service-reference'))!.until).toEqual(expect.any(String));
       const { id } = await pay();
       await minutes(1);
@@ -112,13 +113,13 @@ describe('what a node shows late', REPEATED, () => {
       const before = await passedAt();
       const fresh = await pay();
       await minutes(25);
-      await w.sweep();
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
+      await w.sweepEach(PAYMENT_SWEEPS);
       expect(await passedAt()).toBe(before);
       expect(await statusOf(id)).toBe('PENDING_SIGNATURE');
       expect(await w.eventTypes(fresh.id)).toEqual(CONFIRMED);
       await w.chain.call('local_clearFaults');
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
       expect(await w.eventTypes(id)).toEqual(CONFIRMED);
       expect(await passedAt()).toBeGreaterThan(before!);
     });
@@ -127,12 +128,12 @@ describe('what a node shows late', REPEATED, () => {
       await restart();
       const before = await passedAt();
       await minutes(24 * 60);
-      await w.sweep();
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
+      await w.sweepEach(PAYMENT_SWEEPS);
       expect(await passedAt()).toBeGreaterThan(before! + 23 * 60 * MINUTE);
       const payment = await w.connect(product);
       await minutes(25);
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
       expect(await statusOf(payment.payment_id)).toBe('FAILED');
     });
 
@@ -145,7 +146,7 @@ describe('what a node shows late', REPEATED, () => {
         .bind(until)
         .run();
       await w.chain.call('local_resetCalls');
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
       expect((await w.chain.call<Record<string, number>>('local_calls')).getSignaturesForAddress).toBeLessThanOrEqual(2);
       expect((await cursorOf('service-reference-backlog'))!.walk_before).toBe(until);
     });

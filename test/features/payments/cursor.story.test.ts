@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { REPEATED, SOAK } from '../../world/env.ts';
 import { expireNow } from '../../world/expire-now.ts';
 import { withFaults } from '../../world/faults.ts';
+import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
@@ -29,14 +30,14 @@ describe('the cursor over the service reference', REPEATED, () => {
 
   it('finds and confirms payments that nobody reported', async () => {
     const payments = await pay(5);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     for (const id of payments) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
   it('reads only what is new, and a quiet chain costs one page', async () => {
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     await w.chain.call('local_resetCalls');
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     const calls = await w.chain.call<Record<string, number>>('local_calls');
     // Those of the last moments are listed once more, since a node may list late; then one empty page.
     expect(calls.getSignaturesForAddress).toBeLessThanOrEqual(2);
@@ -47,18 +48,18 @@ describe('the cursor over the service reference', REPEATED, () => {
     const payments = await pay(3);
     for (const stop of [1, 2, 3, 5]) {
       const { env } = withFaults(w.env, { before: ({ number }) => number >= stop });
-      await w.sweep(env);
+      await w.sweepEach(PAYMENT_SWEEPS, env);
     }
     const { env } = withFaults(w.env, { after: ({ kind, number }) => kind === 'batch' && number === 2 });
-    await w.sweep(env);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS, env);
+    await w.sweepEach(PAYMENT_SWEEPS);
     for (const id of payments) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
   it('walked by three sweeps at once confirms each payment once', async () => {
     const payments = await pay(4);
-    await Promise.all([w.sweep(), w.sweep(), w.sweep()]);
-    await w.sweep();
+    await Promise.all([w.sweepEach(PAYMENT_SWEEPS), w.sweepEach(PAYMENT_SWEEPS), w.sweepEach(PAYMENT_SWEEPS)]);
+    await w.sweepEach(PAYMENT_SWEEPS);
     for (const id of payments) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
@@ -69,17 +70,17 @@ describe('the cursor over the service reference', REPEATED, () => {
     for (const memo of ['svc:nobodysnonce', 'svc:', 'hello', 'svc:0OIl', `svc:${'a'.repeat(300)}`, 'svc:a; [5] svc:b']) {
       await w.chain.pay(spammer, { ...bill, memo }, { units: 1n });
     }
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(payment!)).toEqual(CONFIRMED);
   });
 
   it('keeps what it found although the node fails right afterwards', async () => {
     const [payment] = await pay(1);
     await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 2 });
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(payment!)).toEqual(['payment.created']);
     await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = 0').run();
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(payment!)).toEqual(CONFIRMED);
   });
 });
@@ -102,10 +103,10 @@ describe('the end of a session', () => {
   it('comes only after its grace, and only once the cursor has looked that far', async () => {
     const payment = await w.connect(await w.product(merchant));
     await age(payment.payment_id, 900 + 170);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect((await status(payment.payment_id)).status).toBe('PENDING_SIGNATURE');
     await age(payment.payment_id, 30);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await status(payment.payment_id)).toMatchObject({ status: 'FAILED', failure_code: 'session_expired' });
     expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.created', 'payment.failed']);
   });
@@ -117,10 +118,10 @@ describe('the end of a session', () => {
       .bind(6 * 3_600_000)
       .run();
     await w.chain.fault({ kind: 'http_503', times: 0 });
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect((await status(payment.payment_id)).status).toBe('PENDING_SIGNATURE');
     await age(payment.payment_id, 24 * 3600);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect((await status(payment.payment_id)).status).toBe('FAILED');
     await w.chain.call('local_clearFaults');
   });
@@ -131,9 +132,9 @@ describe('the end of a session', () => {
     await age(payment.payment_id, 900);
     await w.env.DB.prepare('UPDATE cursors SET passed_at = 0').run();
     await w.chain.fault({ kind: 'http_503', times: 0 });
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     await w.chain.call('local_clearFaults');
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect((await status(payment.payment_id)).status).toBe('CONFIRMED');
   });
 

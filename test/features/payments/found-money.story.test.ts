@@ -4,6 +4,7 @@ import { base58 } from '#core/encoding.ts';
 import { REPEATED } from '../../world/env.ts';
 import { newReferenceWorld } from '../../world/own-reference.ts';
 import { rowsOf, withRowCount, worstOf } from '../../world/rows-read.ts';
+import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
 import type { Merchant, World } from '../../world/world.ts';
 
 const MINUTE = 60_000;
@@ -44,12 +45,12 @@ describe('a transaction that is looked for', REPEATED, () => {
     await hide(signature);
     for (const hours of [0, 1, 23, 26, 50]) {
       later(hours * HOUR);
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
     }
     expect(await view(id)).toMatchObject({ status: 'FAILED' });
     await w.chain.call('local_clearFaults');
     later(60 * HOUR);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     const recovered = await w.env.DB.prepare('SELECT id FROM payments WHERE recovers_payment_id = ?').bind(id).first<{ id: string }>();
     expect(await view(recovered!.id)).toMatchObject({ status: 'CONFIRMED', tx_signature: signature });
   });
@@ -61,11 +62,11 @@ describe('a transaction that is looked for', REPEATED, () => {
     await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 0 });
     for (const hours of [1, 26, 30]) {
       later(hours * HOUR);
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
     }
     await w.chain.call('local_clearFaults');
     later(40 * HOUR);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await view(payment.payment_id)).toMatchObject({ status: 'FAILED', unmatched: [{ tx_signature: signature, reason: 'late' }] });
   });
 
@@ -75,7 +76,7 @@ describe('a transaction that is looked for', REPEATED, () => {
     const odd = [];
     for (let i = 0; i < 22; i++) odd.push((await paid()).signature);
     for (const signature of odd) await hide(signature);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(id)).toEqual(CONFIRMED);
     expect(await w.env.DB.prepare("SELECT count(*) AS n FROM payment_candidates WHERE origin = 'found'").first('n')).toBe(22);
   });
@@ -84,7 +85,7 @@ describe('a transaction that is looked for', REPEATED, () => {
     const ids = [];
     for (let i = 0; i < 41; i++) ids.push((await paid()).id);
     await w.chain.call('local_resetCalls');
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     for (const id of ids) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
     const calls = await w.chain.call<Record<string, number>>('local_calls');
     expect([calls.getTransaction, calls.getEpochInfo]).toEqual([41, 3]);
@@ -95,11 +96,11 @@ describe('a transaction that is looked for', REPEATED, () => {
     const elsewhere = (await generateKeyPairSigner()).address;
     const signature = await w.chain.pay(await w.chain.wallet(), payment, { recipient: elsewhere });
     await w.chain.call('local_resetCalls');
-    for (let i = 0; i < 4; i++) await w.sweep();
+    for (let i = 0; i < 4; i++) await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.chain.call('local_calls')).toMatchObject({ getTransaction: 1 });
     expect(await looksAt(signature)).toMatchObject({ origin: 'judged' });
     later(HOUR);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await looksAt(signature)).toBeNull();
   });
 
@@ -114,11 +115,11 @@ describe('a transaction that is looked for', REPEATED, () => {
     expect(w.queue.sent.filter(({ job }) => job.kind === 'recheckCandidate')).toEqual([]);
     for (const minutes of [12, 30, 55]) {
       later(minutes * MINUTE);
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
       expect(await looksAt(signature)).toMatchObject({ origin: 'named' });
     }
     later(2 * HOUR);
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await looksAt(signature)).toBeNull();
   });
 
@@ -140,11 +141,11 @@ describe('a transaction that is looked for', REPEATED, () => {
       await w.confirm(id, signature);
       for (let look = 1; look <= 7; look++) await w.deliver();
       later(forMs);
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
       expect(await looksAt(signature)).toMatchObject({ origin: 'named' });
       await w.chain.call('local_clearFaults');
       later(3 * HOUR);
-      await w.sweep();
+      await w.sweepEach(PAYMENT_SWEEPS);
       expect(await statusOf(signature)).toBe('CONFIRMED');
     });
 
@@ -159,11 +160,11 @@ describe('a transaction that is looked for', REPEATED, () => {
         await other.fault({ kind, times: 0, method: kind === 'http_503' ? 'getSignatureStatuses' : 'getTransaction' });
         await w.confirm(id, signature, { env });
         later(2 * HOUR);
-        await w.sweep(env);
+        await w.sweepEach(PAYMENT_SWEEPS, env);
         expect(await looksAt(signature)).toMatchObject({ origin: 'named' });
         for (const node of [w.chain, other]) await node.call('local_clearFaults');
         later(8 * HOUR);
-        await w.sweep(env);
+        await w.sweepEach(PAYMENT_SWEEPS, env);
         expect(await statusOf(signature)).toBe('CONFIRMED');
       },
     );
@@ -174,14 +175,14 @@ describe('a transaction that is looked for', REPEATED, () => {
     await w.env.DB.prepare("INSERT INTO tx_claims (tx_signature, livemode, kind, subject_id, created_at) VALUES (?1, 0, 'x402', ?2, 0)")
       .bind(signature, crypto.randomUUID())
       .run();
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
   it('and was judged slows its payment down no more: two thousand of them, and a confirmation reads a few rows', async () => {
     const payment = await w.connect(product);
     await w.chain.pay(await w.chain.wallet(), payment, { recipient: (await generateKeyPairSigner()).address });
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     // As that one was left behind, so are the others.
     await w.env.DB.prepare(
       `INSERT INTO payment_candidates (payment_id, tx_signature, livemode, origin, attempt, next_check_at, created_at, sent_at)
@@ -211,7 +212,7 @@ describe('a transaction that is looked for', REPEATED, () => {
     w.queue.sent.length = 0;
     // The cursor has no part in it.
     await w.chain.fault({ kind: 'rpc_error', method: 'getSignaturesForAddress', times: 0 });
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 });

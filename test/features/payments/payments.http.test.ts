@@ -1,3 +1,4 @@
+// @module-tag quick
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';

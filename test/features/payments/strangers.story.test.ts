@@ -3,6 +3,7 @@ import { base58 } from '#core/encoding.ts';
 import { REPEATED } from '../../world/env.ts';
 import { newReferenceWorld } from '../../world/own-reference.ts';
 import { openSession } from '../../world/sale.ts';
+import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
 import type { Merchant, World } from '../../world/world.ts';
 
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
@@ -81,9 +82,9 @@ describe('a stranger who knows a payment', REPEATED, () => {
     const payment = await w.connect(product);
     await w.chain.pay(await w.chain.wallet(), payment);
     await attack();
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     await minute();
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(payment.payment_id)).toEqual(CONFIRMED);
     expect((await w.call('GET', '/health')).body.checks.queue).toBe('ok');
   });

@@ -193,7 +193,7 @@ describe('money that missed its session', REPEATED, () => {
       expect([gone.status, gone.body.code, gone.body.meta.reason]).toEqual([409, 'state_conflict', 'transaction_orphaned']);
       await w.chain.call('local_landAgain', signature);
       await letTimePass(w, 601);
-      await w.sweep();
+      await w.sweepAlone('finality');
       expect((await view(id)).unmatched).toMatchObject([{ tx_signature: signature, status: 'open' }]);
       expect((await accept(id, signature)).body).toMatchObject({ status: 'CONFIRMED', recovers_payment_id: id });
     });
@@ -211,7 +211,7 @@ describe('money that missed its session', REPEATED, () => {
       const [left, taken] = [await late(), await late()];
       const { body } = await accept(taken.id, taken.signature);
       await letTimePass(w, FIRST_LOOK);
-      await w.sweep();
+      await w.sweepAlone('finality');
       expect([await rowOf(left.signature), await rowOf(taken.signature)]).toMatchObject([
         { final_at: expect.any(Number), next_look_at: null },
         { final_at: null, next_look_at: null },
@@ -242,9 +242,9 @@ describe('money that missed its session', REPEATED, () => {
         const { id, signature } = await late();
         await w.chain.fault({ kind: 'vanish', signature });
         await letTimePass(w, FIRST_LOOK);
-        await w.sweep();
+        await w.sweepAlone('finality');
         await letTimePass(w, SECOND_PROOF);
-        const [accepted] = await Promise.all([accept(id, signature), w.sweep()]);
+        const [accepted] = await Promise.all([accept(id, signature), w.sweepAlone('finality')]);
         const isDropped = (await rowOf(signature))!.dropped_at !== null;
         expect([accepted.status === 200, isDropped]).toEqual([!isDropped, isDropped]);
       }

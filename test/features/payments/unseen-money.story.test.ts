@@ -4,6 +4,7 @@ import { sweepReference } from '#features/payments/watch/reference-scan.ts';
 import { newCtx } from '#platform/context.ts';
 import { REPEATED } from '../../world/env.ts';
 import { withFaults } from '../../world/faults.ts';
+import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
@@ -30,7 +31,7 @@ describe('a walk of many pages over the service reference', REPEATED, () => {
   };
   const finish = async (ids: string[]) => {
     await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = 0').run();
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     for (const id of ids) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   };
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { withConfig } from '../../world/agent.ts';
+import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
 import { World } from '../../world/world.ts';
 
 const w = new World();
@@ -23,7 +24,7 @@ describe('a candidate that is no signature', () => {
       )
         .bind(payment.payment_id, signature, due)
         .run();
-    await w.sweep();
+    await w.sweepEach(PAYMENT_SWEEPS);
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
     expect(await kept()).toBe(0);
   });

@@ -3,6 +3,7 @@ import { hmacSha256 } from '#core/crypto.ts';
 import { base58, hex, utf8 } from '#core/encoding.ts';
 import { REPEATED } from '../../world/env.ts';
 import { withFaults } from '../../world/faults.ts';
+import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const SECRET = 'the chain provider’s shared secret';
@@ -76,7 +77,7 @@ describe('the chain provider’s webhook', REPEATED, () => {
       await hook(w, [{ signature }, { signature }]);
       await w.deliver();
     };
-    const cursor = () => w.sweep();
+    const cursor = () => w.sweepEach(PAYMENT_SWEEPS);
     if (order === 'together') await Promise.all([buyer(), provider(), cursor(), buyer(), cursor()]);
     else for (const step of order === 'buyer first' ? [buyer, provider, cursor] : [provider, cursor, buyer]) await step();
     await w.deliver();

@@ -1,3 +1,4 @@
+// @module-tag volume
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { attemptPlacement } from '#features/placements/attempt.ts';
 import { newCtx } from '#platform/context.ts';

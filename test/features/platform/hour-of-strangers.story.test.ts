@@ -1,3 +1,4 @@
+// @module-tag volume
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { endSkips, skipTime } from '../../world/clock.ts';

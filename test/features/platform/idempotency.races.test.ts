@@ -1,3 +1,4 @@
+// @module-tag quick
 import { sql } from 'drizzle-orm';
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '#core/crypto.ts';

@@ -1,3 +1,4 @@
+// @module-tag volume
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
 import { Setup } from '../../world/bootstrap.ts';

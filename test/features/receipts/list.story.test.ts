@@ -186,18 +186,18 @@ describe('the chain of receipts', () => {
     const product = await w.product(ada);
     const sold = await sell(product, 3);
     for (const receipt of await receiptsOf(ada.key)) expect('link' in receipt).toBe(false);
-    await w.sweep();
+    await w.sweepAlone('receiptChains');
     const first = await receiptsOf(ada.key);
     expectUnbroken(first, 3);
     expect(first.map(({ receipt_id }) => receipt_id)).toEqual(sold);
     expect(first.map(({ link }) => link!.seq)).toEqual([1, 2, 3]);
     await sell(product, 2);
     expect((await receiptsOf(ada.key)).map((receipt) => 'link' in receipt)).toEqual([true, true, true, false, false]);
-    await w.sweep();
+    await w.sweepAlone('receiptChains');
     const second = await receiptsOf(ada.key);
     expectUnbroken(second, 5);
     expect(second.slice(0, 3)).toEqual(first);
-    await w.sweep();
+    await w.sweepAlone('receiptChains');
     expect(await receiptsOf(ada.key)).toEqual(second);
     expect((await w.call('GET', `/v1/receipt/${sold[1]}`, { key: ada.token })).body).toEqual(second[1]);
     const { link: _, ...withoutLink } = second[1]!;
@@ -211,7 +211,7 @@ describe('the chain of receipts', () => {
     for (let i = 0; i < 2; i++) await Promise.all([sell(ofAda, 1), sell(ofEve, 1)]);
     const sandboxed = await sell(ofAda, 2);
     for (const id of sandboxed) await w.env.DB.prepare('UPDATE receipts SET livemode = 0 WHERE id = ?').bind(id).run();
-    await w.sweep();
+    await w.sweepAlone('receiptChains');
     for (const key of [ada.key, eve.key, ada.sandboxKey]) expectUnbroken(await receiptsOf(key), 2);
     expect((await receiptsOf(ada.sandboxKey)).map(({ receipt_id }) => receipt_id)).toEqual(sandboxed);
   });
@@ -224,13 +224,13 @@ describe('the chain of receipts', () => {
     const listed = async (direction: string) =>
       (await lister(w, ada.key)(`?per_page=100${direction}`)).body.items.map(({ link }: Receipt) => link?.seq).reverse();
     for (const step of [buyPlan, () => sell(product, 1), buyPlan, () => sell(product, 2)]) await step();
-    await w.sweep();
+    await w.sweepAlone('receiptChains');
     expect([await listed(''), await listed('&direction=paid')]).toEqual([
       [1, 2, 3],
       [1, 2],
     ]);
     for (const step of [() => sell(product, 1), buyPlan]) await step();
-    await w.sweep();
+    await w.sweepAlone('receiptChains');
     expect(await listed('&direction=all')).toEqual([1, 1, 2, 2, 3, 4, 3]);
     expectUnbroken(await receiptsOf(ada.key), 4);
     const paid: Receipt[] = (await lister(w, ada.key)('?direction=paid')).body.items;
@@ -252,7 +252,7 @@ describe('the chain of receipts', () => {
         bind: (...values: unknown[]) => late(bound.bind(...values)),
         raw: async () => {
           rivals++;
-          await w.sweep();
+          await w.sweepAlone('receiptChains');
           return bound.raw();
         },
       });
@@ -270,10 +270,10 @@ describe('the chain of receipts', () => {
     let sold = 0;
     for (let round = 0; round < 5; round++) {
       await sell(product, 2);
-      await Promise.all([w.sweep(), sell(product, 1), w.sweep(), w.sweep()]);
+      await Promise.all([w.sweepAlone('receiptChains'), sell(product, 1), w.sweepAlone('receiptChains'), w.sweepAlone('receiptChains')]);
       sold += 3;
       // What came while they ran waits for the next.
-      await w.sweep();
+      await w.sweepAlone('receiptChains');
       expectUnbroken(await receiptsOf(ada.key), sold);
     }
   });

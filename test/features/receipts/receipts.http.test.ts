@@ -1,3 +1,4 @@
+// @module-tag quick
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sha256Hex } from '#core/crypto.ts';

@@ -22,7 +22,7 @@ describe('a node that leaves the outcome of a broadcast open', REPEATED, () => {
   });
   const sweepNow = async () => {
     await w.env.DB.prepare("UPDATE settlements SET next_check_at = 0 WHERE status = 'pending'").run();
-    await w.sweep();
+    await w.sweepAlone('settlements');
   };
   const expectSettledOnce = async () => {
     const [first, second] = [await own.settle(payment), await own.settle(payment)];
@@ -109,7 +109,7 @@ describe('a node that leaves the outcome of a broadcast open', REPEATED, () => {
     expect(await own.books()).toEqual(PENDING);
     await w.chain.call('local_clearFaults');
     await w.env.DB.prepare("UPDATE settlements SET next_check_at = 0 WHERE status = 'pending'").run();
-    await Promise.all([w.sweep(), w.sweep()]);
+    await Promise.all([w.sweepAlone('settlements'), w.sweepAlone('settlements')]);
     await expectSettledOnce();
   });
 });
@@ -175,7 +175,7 @@ describe('a payment that can never land', REPEATED, () => {
     const payment = await unsent(own);
     const statusNow = async () => {
       await w.env.DB.prepare("UPDATE settlements SET next_check_at = 0 WHERE status = 'pending'").run();
-      await w.sweep();
+      await w.sweepAlone('settlements');
       return w.env.DB.prepare('SELECT status FROM settlements WHERE product_id = ?').bind(own.product.product_id).first('status');
     };
     await w.chain.call('local_mode', 'manual');
@@ -201,7 +201,7 @@ describe('a payment that can never land', REPEATED, () => {
     const elsewhere = (await w.chain.wallet(0n)).address;
     await w.chain.pay(own.agent.wallet, { recipient: elsewhere, memo: 'moved', price: { base_units: '10000' }, references: [] });
     await w.env.DB.prepare("UPDATE settlements SET next_check_at = 0 WHERE status = 'pending'").run();
-    await w.sweep();
+    await w.sweepAlone('settlements');
     const failure = await w.env.DB.prepare('SELECT failure_reason FROM settlements WHERE product_id = ?')
       .bind(own.product.product_id)
       .first();

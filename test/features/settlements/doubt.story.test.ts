@@ -68,7 +68,7 @@ describe('a payment that landed, and a node that does not say so', REPEATED, () 
     const refused = await own.settle(payment);
     expect([refused.status, refused.body.meta.reason]).toEqual([422, 'invalid_exact_svm_transaction_failed']);
     await w.chain.call('local_clearFaults');
-    await w.sweep();
+    await w.sweepAlone('settlements');
     expect(await rowOf(own)).toMatchObject({ status: 'failed' });
     await sweepAll(w);
     expect(await rowOf(own)).toMatchObject({ status: 'settled', failure_reason: null, next_check_at: null });

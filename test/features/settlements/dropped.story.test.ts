@@ -25,7 +25,7 @@ describe('money the cluster dropped before anyone was told of its success', REPE
     return async () => {
       await w.chain.call('local_landAgain', last!.tx_signature);
       await letTimePass(w, 601);
-      await w.sweep();
+      await w.sweepAlone('finality');
       await w.deliver();
     };
   };

@@ -28,7 +28,7 @@ describe('a fee payer that runs dry', () => {
   const sweepNotes = async (env: World['env']): Promise<string[]> => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     try {
-      await w.sweep(env);
+      await w.sweepAlone('feePayer', env);
       return log.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('"sweep":"feePayer"'));
     } finally {
       log.mockRestore();

@@ -28,7 +28,7 @@ describe('the sweep of settlements', () => {
       }
       for (const copy of copies) await w.db.insert(settlements).values(copy);
       await w.chain.call('local_resetCalls');
-      await w.sweep();
+      await w.sweepAlone('settlements');
       const left = () => w.env.DB.prepare("SELECT count(*) AS n FROM settlements WHERE status = 'pending'").first<number>('n');
       expect(await left()).toBe(0);
       expect(await shop.entitlement({ wallet_address: known!.payerWallet })).toMatchObject({ granted_units: COUNT + 1 });

@@ -15,6 +15,7 @@ import {
 } from '../../world/consumer.ts';
 import { REPEATED, SEED } from '../../world/env.ts';
 import { type Faults, seededRandom, shuffled, withFaults } from '../../world/faults.ts';
+import { WEBHOOK_SWEEPS } from '../../world/sweeps.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const MINUTE = 60_000;
@@ -45,10 +46,10 @@ describe('a queue that misbehaves', REPEATED, () => {
   it('the queue loses the fan-out: the sweep writes the deliveries, once', async () => {
     await emit(w, merchant, 2);
     w.queue.sent.length = 0;
-    await w.sweep();
+    await w.sweepEach(WEBHOOK_SWEEPS);
     expect(await deliveries(mine)).toEqual([]);
     await passEvents(11_000);
-    await Promise.all([w.sweep(), w.sweep()]);
+    await Promise.all([w.sweepEach(WEBHOOK_SWEEPS), w.sweepEach(WEBHOOK_SWEEPS)]);
     await w.attempt(await waiting(w, mine));
     expect(await states()).toEqual(Array(2).fill(['succeeded', 1]));
     expect(await numbers()).toEqual([1, 1]);
@@ -89,7 +90,7 @@ describe('a queue that misbehaves', REPEATED, () => {
       await Promise.all([w.attempt(messy.slice(0, 7)), w.attempt(messy.slice(7))]);
       await w.attempt(due);
       await pass(failing, 45 * MINUTE);
-      await w.sweep();
+      await w.sweepEach(WEBHOOK_SWEEPS);
     }
     expect(await numbers()).toEqual([1, 1, 1]);
     const got = (await received(failing)).map(({ headers }) => `${headers['x-svc-delivery-id']}:${headers['x-svc-attempt']}`);
@@ -213,7 +214,7 @@ describe('a database out of reach', REPEATED, () => {
     expect(w.attempts).toMatchObject([{ isSlow: true, delaySeconds: 5 }]);
     await pass(mine, MINUTE);
     await pass(failing, MINUTE);
-    await w.sweep();
+    await w.sweepEach(WEBHOOK_SWEEPS);
     await w.attempt();
     expect([await numbers(), await numbers(failing)]).toEqual([[1], [1, 2]]);
   });

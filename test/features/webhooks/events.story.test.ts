@@ -1,6 +1,8 @@
+// @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testEnv } from '../../world/env.ts';
 import type { Received } from '../../world/receiver.ts';
+import { WEBHOOK_SWEEPS } from '../../world/sweeps.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
@@ -177,7 +179,7 @@ describe('a test event', () => {
       data: { object: { endpoint_id: endpoint.endpoint_id } },
     });
     for (const list of ['events?per_page=100', 'events?event_type=webhook.test']) expect((await get(ada, list)).body.items).toEqual([]);
-    await w.sweep();
+    await w.sweepEach(WEBHOOK_SWEEPS);
     await w.attempt();
     expect([(await received(box)).length, await received(bystander)]).toEqual([1, []]);
   });

@@ -12,6 +12,7 @@ import {
   received,
   waiting,
 } from '../../world/consumer.ts';
+import { WEBHOOK_SWEEPS } from '../../world/sweeps.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const MINUTE = 60_000;
@@ -66,10 +67,10 @@ describe('what the breaker holds back', () => {
   it('is one delivery for the sweep, however many are due, and none before its time', async () => {
     const { mine } = await broken();
     w.attempts.length = 0;
-    await w.sweep();
+    await w.sweepEach(WEBHOOK_SWEEPS);
     expect(await waiting(w, mine)).toEqual([]);
     await pass(mine, 5 * MINUTE + PATIENCE_MS);
-    await w.sweep();
+    await w.sweepEach(WEBHOOK_SWEEPS);
     expect(await waiting(w, mine)).toHaveLength(1);
   });
 
@@ -211,7 +212,7 @@ describe('an endpoint that keeps failing', () => {
     await announce(owner);
     await w.attempt();
     await pass(mine, 6 * DAY);
-    await w.sweep();
+    await w.sweepEach(WEBHOOK_SWEEPS);
     const due = await waiting(w, mine);
     let batches = 0;
     const database = {
@@ -252,7 +253,7 @@ describe('an endpoint that keeps failing', () => {
     for (let i = 0; i < 4; i++) {
       await pass(mine, HOUR);
       w.attempts.length = 0;
-      await w.sweep();
+      await w.sweepEach(WEBHOOK_SWEEPS);
       await w.attempt(await waiting(w, mine), env);
     }
     expect(await deliveries(mine)).toMatchObject([{ status: 'failed', attempt: 4, error: 'signing failed' }]);

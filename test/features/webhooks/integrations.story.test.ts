@@ -1,6 +1,8 @@
+// @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testEnv } from '../../world/env.ts';
 import type { Received } from '../../world/receiver.ts';
+import { WEBHOOK_SWEEPS } from '../../world/sweeps.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
@@ -45,7 +47,7 @@ describe('the health of integrations', () => {
     // The last attempt of its schedule: it fails for good now, three days after it was made.
     const last = 'UPDATE webhook_deliveries SET max_attempts = attempt + 1, next_attempt_at = 0, created_at = created_at - 3 * 86400000';
     await testEnv.DB.prepare(`${last} WHERE merchant_id = ? AND status = 'retrying'`).bind(m.userId).run();
-    await w.sweep();
+    await w.sweepEach(WEBHOOK_SWEEPS);
     await send();
     const settled = (await get(m, 'health')).body;
     expect([settled.success_rate_24h, 'oldest_pending_seconds' in settled]).toEqual([0.5, false]);

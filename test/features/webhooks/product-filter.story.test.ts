@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testEnv } from '../../world/env.ts';
+import { WEBHOOK_SWEEPS } from '../../world/sweeps.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
@@ -58,7 +59,7 @@ describe('the products of an endpoint', () => {
       await open({}),
     ];
     await w.deliver();
-    await w.sweep();
+    await w.sweepEach(WEBHOOK_SWEEPS);
     await w.attempt();
     const tickets = (await received(box)).map(({ body }) => JSON.parse(body).subject.id);
     expect(new Set(tickets)).toEqual(new Set([ofIt, ofNone]));

@@ -1,3 +1,4 @@
+// @module-tag quick
 import { Stripe } from 'stripe';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { testEnv } from '../../world/env.ts';

@@ -1,3 +1,4 @@
+// @module-tag volume
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';

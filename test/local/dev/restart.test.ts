@@ -1,3 +1,4 @@
+// @module-tag volume
 import { describe, it } from 'vitest';
 import { countUnits } from './count-units.ts';
 

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { openApi } from '../world/call.ts';
+import { World } from '../world/world.ts';
+import { builtRoutes, fill, nameOf, notBuiltYet, routes } from './spec-routes.ts';
+
+it('the service serves the document that it was built with', async () => {
+  const served = await new World().call('GET', '/v1/openapi.json');
+  const { servers, info, ...rest } = served.body;
+  expect(servers).toEqual([{ url: 'https://svc.test', description: 'This deployment' }]);
+  expect(info.contact.url).toBe('https://svc.test');
+  const { info: _, ...built } = JSON.parse(JSON.stringify(openApi));
+  expect(rest).toEqual(built);
+});
+
+it('the service answers 404 on every route that is not built yet, or 405 where another method of the path is', async () => {
+  const w = new World();
+  const built = new Set(builtRoutes.map(({ path }) => path));
+  const answers = await Promise.all(
+    routes
+      .filter((route) => notBuiltYet.has(nameOf(route)))
+      .map(async (route) => ({ route, status: (await w.call(route.method, fill(route.path))).status })),
+  );
+  for (const { route, status } of answers) expect(status, nameOf(route)).toBe(built.has(route.path) ? 405 : 404);
+});

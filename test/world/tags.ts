@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const TAG = /^\/\/ @module-tag (\w+)$/m;
+
+/** Tags a file may carry in its first line. */
+export const TAGS = [
+  { name: 'quick', description: 'One story of everything that is sold, paid, consumed and reported: npm run test:quick' },
+  { name: 'volume', description: 'Fuzz, random histories, killed processes and load: npm run test:nightly' },
+];
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name === 'node_modules') return [];
+    const path = `${folder}/${entry.name}`;
+    return entry.isDirectory() ? filesIn(path) : /\.test\.ts$/.test(path) ? [path] : [];
+  });
+
+/**
+ * Files that `TAG=quick` or `TAG=!volume` leaves out. Selects by reading first lines: the runner's own filter loads every file
+ * before it skips its tests.
+ */
+export function filesWithout(selection: string | undefined): string[] {
+  if (!selection) return [];
+  const [tag, isExcluded] = [selection.replace(/^!/, ''), selection.startsWith('!')];
+  if (!TAGS.some(({ name }) => name === tag)) throw new Error(`TAG=${selection} names no tag of ${import.meta.filename}`);
+  return filesIn('test').filter((path) => (TAG.exec(readFileSync(path, 'utf8'))?.[1] === tag) === isExcluded);
+}
