@@ -40,7 +40,7 @@ export const planAgentKey = (ctx: Shard, held: AccountPlans, key: ApiKey): Write
 
 /**
  * Stores the end of these keys by `store`, and has them refused from the next request on. The database decides first: a batch
- * that was vetoed leaves every key as good as it was. Before it, the object is told that a change is under way, so that it asks
+ * that was aborted leaves every key as good as it was. Before it, the object is told that a change is under way, so that it asks
  * the database within a minute should its caller never come back to tell it the outcome.
  */
 export async function endKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 'keyHash'>[], store: () => Promise<T>): Promise<T> {

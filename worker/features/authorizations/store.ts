@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm';
 import type { AuthorizationId, PaymentId, ProductId } from '#core/ids.ts';
 import { inReach, rowsOnChainOf } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweep-pages.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -167,7 +167,7 @@ export const claimPeriod = (ctx: Shard, row: CollectionRow, before: PaymentId | 
       set: { paymentId: row.paymentId, createdAt: row.createdAt },
       setWhere: sql`payment_id = ${before} AND collected_at IS NULL`,
     }),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /** Statements, not effects: a period is collected by a payment, once for ever. The second fails the batch where it was collected before. */
@@ -180,7 +180,7 @@ export const noteCollected = (ctx: Shard, row: CollectionRow & { collectedAt: nu
       set: { paymentId: row.paymentId, collectedAt: row.collectedAt, periodEndsAt: row.periodEndsAt },
       setWhere: sql`collected_at IS NULL`,
     }),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /** All periods of an authorization that were collected, or are being. */

@@ -3,7 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { claimsInReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import type { Shard } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { CLAIMED_TRANSACTION, type FateStep, type Watched } from '#platform/db/fate.ts';
 import { unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
@@ -92,7 +92,7 @@ export function stepTogether(ctx: Shard, source: Source, seen: readonly Seen[], 
         .set({ ...change(ctx.now), slot: slotSeen(source) })
         .from(among(seen))
         .where(isWaiting),
-      vetoIf(ctx, sql`changes() <> ${seen.length}`),
+      abortIf(ctx, sql`changes() <> ${seen.length}`),
     ],
     isOver: async () => (await ctx.db.all(sql`SELECT 1 FROM ${table}, ${among(seen)} WHERE ${isWaiting} LIMIT 1`)).length === 0,
   };

@@ -11,6 +11,7 @@ import { hasMail, missingForMail } from '#platform/providers/mail/mail-providers
 import { forgetBounce, insertMail, type MailCount } from './store.ts';
 
 export {
+  abortIfMailsAbove,
   type BounceReason,
   dropMailsOf,
   findBounce,
@@ -22,7 +23,6 @@ export {
   type MailCount,
   rememberBounce,
   takeDueMails,
-  vetoMailsAbove,
 } from './store.ts';
 
 /** A letter as a verb asks for it. */

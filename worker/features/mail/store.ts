@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import type { AccountId, MailId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { bouncedAddresses, MAIL_DUE_AT, type Mail, mails } from '#platform/db/tables/mail.ts';
 import { switchedOff } from '#platform/db/tables/operations.ts';
 
@@ -34,8 +34,8 @@ export async function getMailCount(db: Db, counted: MailCount): Promise<{ count:
 }
 
 /** A statement, not an effect: fails the batch where as many as this have been written. */
-export const vetoMailsAbove = (ctx: Shard, counted: MailCount, max: number): Write =>
-  vetoIf(ctx, sql`(SELECT count(*) FROM ${mails} WHERE ${isCounted(counted)}) >= ${max}`);
+export const abortIfMailsAbove = (ctx: Shard, counted: MailCount, max: number): Write =>
+  abortIf(ctx, sql`(SELECT count(*) FROM ${mails} WHERE ${isCounted(counted)}) >= ${max}`);
 
 /** A statement, not an effect. Nothing is written where one with its cause stands already, or as many as `unless` says. */
 export function insertMail({ db }: Pick<Shard, 'db'>, mail: Mail, unless?: { counted: MailCount; max: number }): Write {

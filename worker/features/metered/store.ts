@@ -3,7 +3,7 @@ import type { MeteredSessionId, PaymentId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { channelPayouts, type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 
@@ -143,7 +143,7 @@ const takenFor = (ctx: Shard, sessionId: string, { channelId, payer, authorizedS
  */
 export const noteOpening = (ctx: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>, opening: Opening): Write[] => [
   takenFor(ctx, sessionId, opening, sql`expires_at > ${ctx.now} AND (channel_id IS NULL OR updated_at <= ${ctx.now - OPENING_DEAD_MS})`),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /**
@@ -192,7 +192,7 @@ export const beginSettlement = (
     .update(meteredSessions)
     .set({ settlingPaymentId: paymentId, settlingCumulative: cumulative })
     .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), sql`settling_payment_id IS ${before}`)),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /** Of these transactions those whose payout of a channel is written down, or will be: our own, which are claimed before they are sent. */

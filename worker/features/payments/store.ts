@@ -4,12 +4,13 @@ import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, type StoredPayment, storyIdOf } from '#platform/db/archive.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
-import { paymentSessions } from '#platform/db/tables/checkout.ts';
+import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { type Payment, payments, type Unmatched, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
+import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { casUpdate, casUpdateMany, stepRows } from '#platform/db/versioned.ts';
 import { UNMATCHED } from '#rules/states.ts';
 import { findEnded, listEnded } from './watch/ended-sessions.store.ts';
@@ -125,8 +126,8 @@ export async function findArchived(ctx: Shard, isIt: SQL): Promise<StoredPayment
 
 /** Refused where the transaction has paid for something since it was looked at, or little is left of its session. */
 export const insertUnmatched = (ctx: Shard, unmatched: Unmatched): Write[] => [
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM tx_claims WHERE tx_signature = ${unmatched.txSignature} AND livemode = ${unmatched.livemode})`),
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM ended_sessions WHERE id = ${unmatched.paymentId})`),
+  abortIfExists(ctx, txClaims, sql`tx_signature = ${unmatched.txSignature} AND livemode = ${unmatched.livemode}`),
+  abortIfExists(ctx, endedSessions, sql`id = ${unmatched.paymentId}`),
   ctx.db.insert(unmatchedPayments).values(unmatched),
 ];
 
@@ -138,7 +139,7 @@ export const acceptUnmatchedRow = (ctx: Shard, unmatched: Unmatched, recoveredPa
     .where(
       and(eq(unmatchedPayments.id, unmatched.id), eq(unmatchedPayments.status, unmatched.status), isNull(unmatchedPayments.droppedAt)),
     ),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /** Closes the unmatched record of a transaction that now pays for something, if there is one. */
@@ -151,8 +152,7 @@ export const closeUnmatched = (db: Db, txSignature: string, { id: paymentId, liv
     );
 
 /** What missed its session is taken without asking once, however many transactions arrive together. */
-export const vetoRecovered = (ctx: Shard, { id }: Payment): Write =>
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM payments WHERE recovers_payment_id = ${id})`);
+export const abortIfRecovered = (ctx: Shard, { id }: Payment): Write => abortIfExists(ctx, payments, sql`recovers_payment_id = ${id}`);
 
 /** How many are shown with a payment, the largest first: dust that a stranger sends hides no whole payment. */
 const SHOWN_MAX = 10;

@@ -17,6 +17,7 @@ import { invalid, narrowed, renewalOf, requireMeant, requirePrice, requireRenewa
 
 // What other features may use of products goes through here.
 export {
+  abortIfOverProductQuota,
   findActiveListing,
   findApp,
   findByExternalId,
@@ -32,7 +33,6 @@ export {
   productExists,
   type Sale,
   saleOn,
-  vetoOverProductQuota,
 } from './store.ts';
 
 import type { Product } from '#platform/db/tables/products.ts';

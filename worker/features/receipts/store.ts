@@ -4,7 +4,7 @@ import type { PaymentId, ReceiptId } from '#core/ids.ts';
 import type { InvoiceMetadata, ReceiptDocument } from '#papers/facts.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { type Place, paymentOf, readLines, receiptOf, type StoredPayment, type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { subjectsOfTransaction } from '#platform/db/fate.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
@@ -134,7 +134,7 @@ export const linkReceipts = (ctx: Shard, links: { receiptId: string; seq: number
     .set({ linkSeq: sql`j.value ->> 'seq'`, linkPrevHash: sql`j.value ->> 'prevHash'` })
     .from(sql`json_each(${JSON.stringify(links)}) j`)
     .where(sql`${receipts.id} = j.value ->> 'receiptId' AND ${receipts.linkSeq} IS NULL`),
-  vetoIf(ctx, sql`changes() <> ${links.length}`),
+  abortIf(ctx, sql`changes() <> ${links.length}`),
 ];
 
 export const insertReceipt = (db: Db, receipt: StoredReceipt): Write => db.insert(receipts).values(receipt);

@@ -2,7 +2,8 @@ import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { type StoredPayment, type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { accounts } from '#platform/db/tables/accounts.ts';
 import {
   ANY_TYPE,
   archiveDrafts,
@@ -122,10 +123,10 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
     ...moveReceipts(db, written.receipts),
     ...movePayments(db, written.payments),
     db.delete(events).where(sql`${events.seq} IN ${among(seqs)}`),
-    vetoIf(ctx, sql`changes() <> ${seqs.length}`),
-    vetoIf(ctx, sql`EXISTS (SELECT 1 FROM accounts WHERE id = ${merchantId} AND ${isErasingSince(written.readAt)})`),
+    abortIf(ctx, sql`changes() <> ${seqs.length}`),
+    abortIfExists(ctx, accounts, sql`id = ${merchantId} AND ${isErasingSince(written.readAt)}`),
     db.delete(archiveDrafts).where(and(eq(archiveDrafts.key, key), eq(archiveDrafts.isGivenUp, false))),
-    vetoUnlessChanged(ctx),
+    abortUnlessChanged(ctx),
   ];
 }
 

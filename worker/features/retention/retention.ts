@@ -3,7 +3,7 @@ import { eraseEntitlement } from '#features/entitlements/entitlement.ts';
 import { forgetEndedSessions } from '#features/metered/erase.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import type { Shard } from '#platform/context.ts';
-import { isVeto } from '#platform/db/commit.ts';
+import { isAborted } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import { among } from './archive.store.ts';
 import {
@@ -158,7 +158,7 @@ export const sweepEndedSetups = (ctx: Shard): Promise<Swept> =>
     try {
       await forgetAccounts(ctx, over);
     } catch (error) {
-      if (!isVeto(error)) throw error;
+      if (!isAborted(error)) throw error;
       // The next round reads the list again, and knows which of them to keep.
       return max;
     }

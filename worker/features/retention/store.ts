@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { accounts, loginNonces, payoutWallets } from '#platform/db/tables/accounts.ts';
 import { archiveDrafts, archives } from '#platform/db/tables/archives.ts';
 import { paymentCandidates } from '#platform/db/tables/candidates.ts';
@@ -188,7 +188,7 @@ const OF_SETUPS = [
 ];
 
 /**
- * Accounts that no person can sign in to, with all they set up, in one batch. A veto, with nothing deleted, where money, of a test
+ * Accounts that no person can sign in to, with all they set up, in one batch. Aborted, with nothing deleted, where money, of a test
  * too, has reached one of them since the list was read.
  */
 export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<void> {
@@ -198,7 +198,7 @@ export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<
   const ofThem = sql`merchant_id IN ${accountIds}`;
   const ofBoth = sql`${ofThem} AND livemode IN (0, 1)`;
   await db.batch([
-    vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE id IN ${ids} AND (${HOLDS_MONEY} OR ${HOLDS_TESTS}))`),
+    abortIfExists(ctx, setupIntents, sql`id IN ${ids} AND (${HOLDS_MONEY} OR ${HOLDS_TESTS})`),
     db.delete(payoutWallets).where(ofThem),
     db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE ${ofBoth})`),
     ...OF_SETUPS.map((table) => db.delete(table).where(ofBoth)),
@@ -230,9 +230,9 @@ export const replaceObject = (ctx: Shard, { id, key }: StoredObject, nameless: s
     .update(archives)
     .set({ key: nameless })
     .where(and(eq(archives.id, id), eq(archives.key, key))),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
   ctx.db.delete(archiveDrafts).where(and(eq(archiveDrafts.key, nameless), eq(archiveDrafts.isGivenUp, false))),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
   ctx.db.insert(archiveDrafts).values({ key, begunAt: ctx.now, isGivenUp: true }),
 ];
 

@@ -16,7 +16,7 @@ import { findMembership } from '#features/memberships/store.ts';
 import { findPayment } from '#features/payments/store.ts';
 import type { LetterFacts, LetterName } from '#letters/letter.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
-import { type Change, commitNew, isVeto, transact, type Write } from '#platform/db/commit.ts';
+import { type Change, commitNew, isAborted, transact, type Write } from '#platform/db/commit.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
@@ -124,7 +124,7 @@ async function refusingTooMany<T>(ctx: Shard, actor: Actor, store: () => Promise
     return await store();
   } catch (error) {
     const isContended = error instanceof ApiError && error.options.meta?.reason === 'contended';
-    if (isVeto(error) || isContended) await refuseTooMany(ctx, actor);
+    if (isAborted(error) || isContended) await refuseTooMany(ctx, actor);
     throw error;
   }
 }

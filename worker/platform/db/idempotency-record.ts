@@ -9,7 +9,7 @@ import { canonicalJson, utf8 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from './commit.ts';
+import { abortUnlessChanged, type Write } from './commit.ts';
 import { type Swept, sweepRounds } from './sweep-pages.ts';
 import { idempotencyRecords } from './tables/idempotency.ts';
 
@@ -92,7 +92,7 @@ export async function insertRecord(
       .insert(idempotencyRecords)
       .values({ scope, key, ...anew })
       .onConflictDoUpdate({ target: [idempotencyRecords.scope, idempotencyRecords.key], set: anew, setWhere: isOver(ctx.wallNow) }),
-    vetoUnlessChanged(ctx),
+    abortUnlessChanged(ctx),
   ];
 }
 

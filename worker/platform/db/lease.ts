@@ -8,7 +8,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { HOUR, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { commit, vetoUnlessChanged, type Write } from './commit.ts';
+import { abortUnlessChanged, commit, type Write } from './commit.ts';
 import {
   type Answer,
   findRecord,
@@ -25,7 +25,7 @@ import { idempotencyRecords } from './tables/idempotency.ts';
 export interface Lease {
   /** Names this taking of the lease, and no other. */
   fence: number;
-  /** Belongs into the batch of the final effect: stores the answer, and vetoes everything if the lease was taken over. */
+  /** Belongs into the batch of the final effect: stores the answer, and aborts the batch if the lease was taken over. */
   finish(answer: { status: number; body: string }): Write[];
   /** Nothing came of it: the key is free again, for the same request or another. */
   release(): Promise<unknown>;
@@ -132,7 +132,7 @@ function leaseOf(ctx: Shard, request: IdempotentRequest, fence: number): Lease {
     fence,
     finish: ({ status, body }) => [
       ctx.db.update(idempotencyRecords).set({ status, body, leaseUntil: null, expiresAt }).where(held),
-      vetoUnlessChanged(ctx),
+      abortUnlessChanged(ctx),
     ],
     release: () => ctx.db.delete(idempotencyRecords).where(held),
   };

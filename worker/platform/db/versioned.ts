@@ -3,7 +3,7 @@ import { getTableConfig, type SQLiteColumn, type SQLiteTable, type SQLiteUpdateS
 import { storyOf } from '#core/errors.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
-import { announceEvents, eventRow, forEach, vetoIf, type Write } from './commit.ts';
+import { abortIf, announceEvents, eventRow, forEach, type Write } from './commit.ts';
 import { events as eventsTable } from './tables/events.ts';
 
 /** A table whose rows move from version to version. The version that a verb has read is its lock. */
@@ -44,7 +44,7 @@ export const casUpdate = <T extends Versioned>(
     .update(table)
     .set({ ...patch, version: Math.max(patch.version ?? 0, before.version + 1) } as Values<T>)
     .where(and(isRow(table, before), eq(table.version, before.version), provided)),
-  vetoIf({ db }, sql`changes() <> 1`),
+  abortIf({ db }, sql`changes() <> 1`),
 ];
 
 /** The same step of many rows. The batch fails unless every row is at the version it was read at. */
@@ -59,7 +59,7 @@ export const casUpdateMany = <T extends Listed>(
     .set({ ...patch, version: sql`${table.version} + 1` } as Values<T>)
     .from(sql`json_each(${JSON.stringify(before.map(({ id, version }) => ({ id, version })))}) j`)
     .where(sql`${table.id} = j.value ->> 'id' AND ${table.version} = j.value ->> 'version'`) as Write,
-  vetoIf({ db }, sql`changes() <> ${before.length}`),
+  abortIf({ db }, sql`changes() <> ${before.length}`),
 ];
 
 /** Moves every row that a condition names to its next version, so that a verb that has read one of them plans again. May match none. */

@@ -5,7 +5,7 @@ import { DECIMALS, formatAmount, type Money, parseAmount } from '#core/money.ts'
 import { MINUTE } from '#core/time.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
-import { isVeto, transact } from '#platform/db/commit.ts';
+import { isAborted, transact } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Payment, RefundRow } from '#platform/db/tables/payments.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
@@ -125,7 +125,7 @@ export async function prepareRefund(scope: Scope, request: RefundRequest): Promi
     });
   } catch (error) {
     const isContended = error instanceof ApiError && error.options.meta?.reason === 'contended';
-    throw isVeto(error) || isContended ? inFlight() : error;
+    throw isAborted(error) || isContended ? inFlight() : error;
   }
 }
 

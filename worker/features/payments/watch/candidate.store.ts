@@ -4,7 +4,7 @@ import type { PaymentId } from '#core/ids.ts';
 import { isOfPaymentInReach, rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { uuidOf } from '#platform/db/archive.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweep-pages.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Candidate, type Cursor, cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
@@ -95,7 +95,7 @@ const mayLand = (paymentId: PaymentId, since: number): SQL =>
   sql`EXISTS (SELECT 1 FROM payment_candidates WHERE payment_id = ${paymentId}
     AND (sent_at > ${since} OR created_at > ${since} OR origin = 'found'))`;
 
-export const vetoIfInFlight = (ctx: Shard, paymentId: PaymentId, since: number): Write => vetoIf(ctx, mayLand(paymentId, since));
+export const abortIfSentSince = (ctx: Shard, paymentId: PaymentId, since: number): Write => abortIf(ctx, mayLand(paymentId, since));
 
 export const isInFlight = async ({ db }: Shard, paymentId: PaymentId, since: number): Promise<boolean> =>
   (await db.get<{ mayLand: number }>(sql`SELECT ${mayLand(paymentId, since)} AS mayLand`)).mayLand === 1;
@@ -238,5 +238,5 @@ export const stepCursor = (ctx: Shard, before: Cursor, after: Cursor): Write[] =
       set: { ...after, version: before.version + 1 },
       setWhere: eq(cursors.version, before.version),
     }),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];

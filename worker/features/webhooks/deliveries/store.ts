@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { eventsInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { findArchivedEvent } from '../events.store.ts';
@@ -130,7 +130,7 @@ export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryCh
       .update(webhookDeliveries)
       .set({ ...after, leaseUntil: 0 })
       .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
-    vetoUnlessChanged(ctx),
+    abortUnlessChanged(ctx),
     ...(hasEnded ? countsOf(ctx, delivery, after, after.completedAt ?? ctx.wallNow) : []),
   ];
 }
@@ -241,6 +241,6 @@ export const newestReplayId = (original: Delivery): SQL => sql`(SELECT max(id) F
 
 /** The first fails the batch where another replay waits already. */
 export const insertReplay = (ctx: Shard, original: Delivery, { id: _, ...replay }: Delivery): Write[] => [
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM webhook_deliveries WHERE ${replaysOf(original)} AND ${WAITS})`),
+  abortIfExists(ctx, webhookDeliveries, sql`${replaysOf(original)} AND ${WAITS}`),
   ctx.db.insert(webhookDeliveries).values(replay),
 ];

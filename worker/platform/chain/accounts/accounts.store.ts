@@ -1,7 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm';
 import { base64 } from '#core/encoding.ts';
 import type { Db } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type SandboxAccount, sandboxAccounts } from '#platform/db/tables/sandbox.ts';
 import type { ChainAccount } from '#solana/chain.ts';
 import type { SandboxPlace } from '../simulated.store.ts';
@@ -39,12 +39,12 @@ export function writeAccount(db: Db, place: SandboxMoment, { address, before, ac
     eq(sandboxAccounts.changedBy, before ?? ''),
   );
   const row = account && { owner: account.owner, data: base64.encode(account.data), changedBy, neededAt: now };
-  if (row === null) return before === null ? [] : [db.delete(sandboxAccounts).where(isAsRead), vetoUnlessChanged({ db })];
+  if (row === null) return before === null ? [] : [db.delete(sandboxAccounts).where(isAsRead), abortUnlessChanged({ db })];
   const write =
     before === null
       ? openAccount(db, place, { address, account: account! }, changedBy)
       : db.update(sandboxAccounts).set(row).where(isAsRead);
-  return [write, vetoUnlessChanged({ db })];
+  return [write, abortUnlessChanged({ db })];
 }
 
 /** A statement, not an effect: an account, where nothing stands at its address yet. */
