@@ -110,6 +110,11 @@ describe('every matter has one owner', () => {
       // Fates have no version, and the new keys of accounts are stored under theirs.
       [/^worker\/platform\/db\/versioned\.ts$/, /^worker\/features\/(?:finality\/store|accounts\/auth\/pepper\.store)\.ts$/],
     ],
+    [
+      'a list of values or rows reaches SQL through `setOf`, `amongIds` and `jsonRows`, and a batch is aborted by `abortIf` and `abortIfExists`',
+      () => filesWith(/json_each\(\$\{JSON\.|\(SELECT value FROM json_each\(\$|abortIf\(\s*\w+,\s*sql`EXISTS \([^`]*\)`|insert\(guard\)/),
+      [/^worker\/platform\/db\/(?:among|commit)\.ts$/],
+    ],
     ['tables are made in platform/db/tables/', () => filesWith(/\bsqliteTable\(/), [/^worker\/platform\/db\/tables\//]],
     ['only objects touch object storage', () => filesWith(/\bctx\.storage\b|\bstate\.storage\b/), [/^durable-objects\//]],
     [

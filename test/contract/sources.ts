@@ -44,6 +44,7 @@ export const ROOMS = [
   /^worker\/protocols\//,
   /^worker\/platform\/(?:variables\/)?[\w.-]+\.ts$/,
   /^worker\/platform\/db\/tables\//,
+  /^worker\/platform\/db\/among\.ts$/,
   /^worker\/platform\/queues\//,
   /^worker\/platform\/db\//,
   /^worker\/platform\/providers\//,

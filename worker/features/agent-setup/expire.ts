@@ -3,7 +3,7 @@ import { endKeys, revokeKeys } from '#features/accounts/agent-account.ts';
 import { planEndOfEndpoints } from '#features/webhooks/endpoints/end-endpoints.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { planAt } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
 import { abortWhilePaid, type ExpiringSetup, listActiveKeys, listExpiringSetups, updateSetup } from './store.ts';

@@ -4,7 +4,7 @@ import { inReach, rowsOnChainOf } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
-import { isAmongRows, listDueInTurns } from '#platform/db/sweep-pages.ts';
+import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import {
   type AuthorizationRow,

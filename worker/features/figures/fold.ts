@@ -1,7 +1,7 @@
 import { SECOND } from '#core/time.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { commit, type Write } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { FigureCursor } from '#platform/db/tables/office/figures.ts';
 import { deliveryCounts } from '#rules/figures/answer-times.ts';

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db, Shard } from '#platform/context.ts';
+import { jsonRows } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { events, type StoredEvent } from '#platform/db/tables/events.ts';
 import {
@@ -51,7 +52,6 @@ export interface Folded {
   totals: TotalFigures[];
 }
 
-const rowsAmong = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
 const isOwner = (table: { merchantId: SQLiteColumn; livemode: SQLiteColumn }): SQL =>
   sql`${table.merchantId} = j.value ->> 'merchantId' AND ${table.livemode} = j.value ->> 'livemode'`;
 
@@ -62,15 +62,15 @@ export async function loadFolded(db: Db, { days, quarters, totals }: Folded): Pr
   const [knownDays, knownQuarters, knownTotals] = await db.batch([
     db
       .select({ row: figureDays })
-      .from(rowsAmong(keys(days, 'merchantId', 'livemode', 'day')))
+      .from(jsonRows(keys(days, 'merchantId', 'livemode', 'day')))
       .innerJoin(figureDays, sql`${isOwner(figureDays)} AND ${figureDays.day} = j.value ->> 'day'`),
     db
       .select({ row: figureQuarters })
-      .from(rowsAmong(keys(quarters, 'merchantId', 'livemode', 'quarter')))
+      .from(jsonRows(keys(quarters, 'merchantId', 'livemode', 'quarter')))
       .innerJoin(figureQuarters, sql`${isOwner(figureQuarters)} AND ${figureQuarters.quarter} = j.value ->> 'quarter'`),
     db
       .select({ row: figureTotals })
-      .from(rowsAmong(keys(totals, 'merchantId', 'livemode')))
+      .from(jsonRows(keys(totals, 'merchantId', 'livemode')))
       .innerJoin(figureTotals, isOwner(figureTotals)),
   ]);
   return {
@@ -154,7 +154,7 @@ export const takeEndedDeliveries = (db: Db, taken: EndedDeliveries[]): Write[] =
   db
     .update(endedDeliveries)
     .set({ count: sql`${endedDeliveries.count} - (j.value ->> 'count')` })
-    .from(rowsAmong(taken))
+    .from(jsonRows(taken))
     .where(
       sql`${isOwner(endedDeliveries)} AND ${endedDeliveries.quarter} = j.value ->> 'quarter'
         AND ${endedDeliveries.hasSucceeded} = j.value ->> 'hasSucceeded' AND ${endedDeliveries.answerClass} = j.value ->> 'answerClass'`,

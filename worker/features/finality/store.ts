@@ -3,6 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { claimsInReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import type { Shard } from '#platform/context.ts';
+import { jsonRows } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { CLAIMED_TRANSACTION, type FateStep, type Watched } from '#platform/db/fate.ts';
 import { unmatchedPayments } from '#platform/db/tables/payments.ts';
@@ -75,7 +76,6 @@ const STEPS = {
 };
 
 type Seen = Pick<Watched, 'subjectId' | 'slot'>;
-const among = (seen: readonly Seen[]): SQL => sql`json_each(${JSON.stringify(seen)}) j`;
 const isAmong = ({ subjectId }: Source): SQL => sql`${subjectId} = j.value ->> 'subjectId'`;
 /** It may have landed in another slot than it was first seen in. */
 const slotSeen = ({ table }: Source): SQL => sql`coalesce(j.value ->> 'slot', ${table.slot})`;
@@ -90,11 +90,11 @@ export function stepTogether(ctx: Shard, source: Source, seen: readonly Seen[], 
       ctx.db
         .update(table)
         .set({ ...change(ctx.now), slot: slotSeen(source) })
-        .from(among(seen))
+        .from(jsonRows(seen))
         .where(isWaiting),
       abortIf(ctx, sql`changes() <> ${seen.length}`),
     ],
-    isOver: async () => (await ctx.db.all(sql`SELECT 1 FROM ${table}, ${among(seen)} WHERE ${isWaiting} LIMIT 1`)).length === 0,
+    isOver: async () => (await ctx.db.all(sql`SELECT 1 FROM ${table}, ${jsonRows(seen)} WHERE ${isWaiting} LIMIT 1`)).length === 0,
   };
 }
 
@@ -120,7 +120,7 @@ export function noteLooks({ db, now }: Shard, source: Source, { seen, doubted, s
           db
             .update(source.table)
             .set(change)
-            .from(among(looked))
+            .from(jsonRows(looked))
             .where(sql`${isAmong(source)} AND final_at IS NULL`),
         ];
   const left = LATER_LOOKS_MS.slice(1).map((ms) => sql`WHEN ${droppedAt} + ${ms} > ${now} THEN ${droppedAt} + ${ms}`);

@@ -10,7 +10,7 @@ import { type Letter, type LetterFacts, type LetterName, prefsOf } from '#letter
 import type { Rendered } from '#letters/render.tsx';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { homeOf } from '#platform/db/directory.ts';
-import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Mail } from '#platform/db/tables/mail.ts';
 import { admissionObject } from '#platform/objects.ts';

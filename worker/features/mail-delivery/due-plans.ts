@@ -3,7 +3,7 @@ import { planLetter } from '#features/mail/outbox.ts';
 import type { LetterName } from '#letters/letter.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, unchanged, type Write } from '#platform/db/commit.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import { type PlanName, planLostAt } from '#rules/plans.ts';
 import { dueCause, type Ending, listEndingPeriods, listEndingPlans } from './due.store.ts';

@@ -3,6 +3,7 @@ import type { MeteredSessionId, PaymentId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { channelPayouts, type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
@@ -199,7 +200,7 @@ export const beginSettlement = (
 export async function listBooked(db: Db, channelId: string, signatures: readonly string[]): Promise<Set<string>> {
   const rows = await db.all<{
     signature: string;
-  }>(sql`SELECT j.value AS signature FROM json_each(${JSON.stringify(signatures)}) j
+  }>(sql`SELECT j.value AS signature FROM ${jsonRows(signatures)}
     WHERE EXISTS (SELECT 1 FROM channel_payouts p WHERE p.livemode = 1 AND p.tx_signature = j.value AND p.channel_id = ${channelId})
       OR EXISTS (SELECT 1 FROM tx_claims c WHERE c.livemode = 1 AND c.tx_signature = j.value AND c.kind = 'metered')`);
   return new Set(rows.map(({ signature }) => signature));
@@ -215,7 +216,7 @@ export const insertPayouts = (
 ): Write =>
   db.insert(channelPayouts).select(
     sql`SELECT ${paymentId}, ${livemode}, j.value ->> 0, ${channelId}, j.value ->> 1
-      FROM json_each(${JSON.stringify(payouts.map(({ signature, paid }) => [signature, `${paid}`]))}) j`,
+      FROM ${jsonRows(payouts.map(({ signature, paid }) => [signature, `${paid}`]))}`,
   );
 
 type Place = Partial<Pick<MeteredSessionRow, 'payoutSeen' | 'payoutSeenTx' | 'payoutReadTx'>>;
@@ -245,5 +246,4 @@ export const listEndedSessions = (db: Db, before: number, limit: number): Promis
     .orderBy(meteredSessions.endedAt)
     .limit(limit);
 
-export const deleteMeteredSessions = (db: Db, ids: MeteredSessionId[]) =>
-  db.delete(meteredSessions).where(sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+export const deleteMeteredSessions = (db: Db, ids: MeteredSessionId[]) => db.delete(meteredSessions).where(amongIds('id', ids));

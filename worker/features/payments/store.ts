@@ -3,6 +3,7 @@ import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { paymentOf, readLines, type StoredPayment, storyIdOf } from '#platform/db/archive.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
@@ -52,13 +53,12 @@ export async function findWithProduct(ctx: Shard, paymentId: PaymentId) {
 
 /** Payments wherever they are kept: as rows, as what is left of unpaid sessions, or in the archive. In no order. */
 export async function listWhereverKept(ctx: Shard, paymentIds: PaymentId[]): Promise<Payment[]> {
-  const among = sql`json_each(${JSON.stringify(paymentIds)})`;
   const [rows, archived] = await ctx.db.batch([
-    ctx.db.select().from(payments).where(sql`${payments.id} IN (SELECT value FROM ${among})`),
+    ctx.db.select().from(payments).where(amongIds(payments.id, paymentIds)),
     ctx.db
       .select()
       .from(archivedPayments)
-      .where(sql`${archivedPayments.id} IN (SELECT ${storyIdOf(sql`value`)} FROM ${among})`),
+      .where(sql`${archivedPayments.id} IN (SELECT ${storyIdOf(sql`j.value`)} FROM ${jsonRows(paymentIds)})`),
   ]);
   const isFound = new Set<string>([...rows, ...archived].map(({ id }) => id));
   const ended = await listEnded(ctx, { paymentIds: paymentIds.filter((id) => !isFound.has(id)) });
@@ -83,10 +83,7 @@ export const finalizePayments = (ctx: Shard, before: Pick<Payment, 'id' | 'versi
   casUpdateMany(ctx, payments, before, { finalizedAt: ctx.now, updatedAt: ctx.now });
 
 export const listPaymentsById = (db: Db, paymentIds: PaymentId[]): Promise<Payment[]> =>
-  db
-    .select()
-    .from(payments)
-    .where(sql`${payments.id} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`);
+  db.select().from(payments).where(amongIds(payments.id, paymentIds));
 
 /** The transaction pays this payment and nothing else, and is watched until it is final. */
 export const claimTransaction = (
@@ -161,7 +158,7 @@ const SHOWN_MAX = 10;
 export const listUnmatchedOf = (db: Db, paymentIds: PaymentId[]) =>
   db
     .select(getTableColumns(unmatchedPayments))
-    .from(sql`json_each(${JSON.stringify(paymentIds)}) j`)
+    .from(jsonRows(paymentIds))
     .innerJoin(
       unmatchedPayments,
       // Amounts are whole numbers without leading zeros: the longer is the larger.

@@ -2,6 +2,7 @@ import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AppId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
+import { amongIds } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
@@ -38,7 +39,7 @@ export const listOwnIds = async (scope: Scope, productIds: ProductId[]): Promise
   const rows = await scope.db
     .select({ id: products.id })
     .from(products)
-    .where(and(rowsOf(products, scope), sql`${products.id} IN (SELECT value FROM json_each(${JSON.stringify(productIds)}))`));
+    .where(and(rowsOf(products, scope), amongIds(products.id, productIds)));
   return rows.map(({ id }) => id);
 };
 
@@ -170,7 +171,7 @@ export async function listProductNames(scope: Scope, productIds: ProductId[]): P
   const rows = await scope.db
     .select({ id: products.id, name: products.name })
     .from(products)
-    .where(and(rowsOf(products, scope), sql`${products.id} IN (SELECT value FROM json_each(${JSON.stringify(productIds)}))`));
+    .where(and(rowsOf(products, scope), amongIds(products.id, productIds)));
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 

@@ -17,7 +17,7 @@ import { clockOf } from '#platform/chain/clock.store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import { addressOf, type Shard } from '#platform/context.ts';
 import { forEach, transact } from '#platform/db/commit.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { customerIn } from './scenarios/actions.ts';
 import { listDueMerchants, listSessionMoving, noteLookedUntil, readLookedUntil, sessionErasure } from './sessions/erase.store.ts';

@@ -2,6 +2,7 @@ import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import { COUNTED_ROWS_MAX } from '#core/limits.ts';
 import { type Scope, type Shard, scopeIn } from '#platform/context.ts';
+import { setOf } from '#platform/db/among.ts';
 import { lineOfType, readArchivedEvents, storyIdOf } from '#platform/db/archive.ts';
 import { countTo, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
@@ -147,7 +148,7 @@ export async function loadTimeline(scope: Scope, about: { paymentId: string } | 
   const deliveries = await db
     .select({ id, eventId, eventType, status, createdAt, completedAt })
     .from(webhookDeliveries)
-    .where(inArray(eventId, sql`(SELECT value FROM json_each(${JSON.stringify(all.map((event) => event.id))}))`))
+    .where(inArray(eventId, setOf(all.map((event) => event.id))))
     .orderBy(asc(id));
   return { events: all, deliveries };
 }

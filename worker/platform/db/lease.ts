@@ -6,15 +6,16 @@
 
 import { and, eq, sql } from 'drizzle-orm';
 import { ApiError, storyOf } from '#core/errors.ts';
+import { newFence } from '#core/ids.ts';
 import { HOUR, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import { amongIds } from './among.ts';
 import { abortUnlessChanged, commit, type Write } from './commit.ts';
 import {
   type Answer,
   findRecord,
   fingerprintsOf,
   type IdempotentRequest,
-  newFence,
   newRecord,
   replayRecord,
   type StoredAnswer,
@@ -106,7 +107,7 @@ async function takeLease(ctx: Shard, request: IdempotentRequest, fence: number):
     leaseUntil: ctx.wallNow + LEASE_MS,
     expiresAt: ctx.wallNow + UNFINISHED_KEEP_MS,
   };
-  const isSame = sql`${idempotencyRecords.fingerprint} IN (SELECT value FROM json_each(${JSON.stringify(fingerprintsOf(ctx, request))}))`;
+  const isSame = amongIds(idempotencyRecords.fingerprint, fingerprintsOf(ctx, request));
   const rows = await ctx.db
     .insert(idempotencyRecords)
     .values({ scope, key, ...anew })

@@ -3,6 +3,7 @@ import { getTableConfig, type SQLiteColumn, type SQLiteTable, type SQLiteUpdateS
 import { storyOf } from '#core/errors.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
+import { jsonRows } from './among.ts';
 import { abortIf, announceEvents, eventRow, forEach, type Write } from './commit.ts';
 import { events as eventsTable } from './tables/events.ts';
 
@@ -57,7 +58,7 @@ export const casUpdateMany = <T extends Listed>(
   db
     .update(table)
     .set({ ...patch, version: sql`${table.version} + 1` } as Values<T>)
-    .from(sql`json_each(${JSON.stringify(before.map(({ id, version }) => ({ id, version })))}) j`)
+    .from(jsonRows(before.map(({ id, version }) => ({ id, version }))))
     .where(sql`${table.id} = j.value ->> 'id' AND ${table.version} = j.value ->> 'version'`) as Write,
   abortIf({ db }, sql`changes() <> ${before.length}`),
 ];
@@ -107,7 +108,6 @@ export async function commitMany<V extends PlainValues>(ctx: Shard, table: Liste
 }
 
 const of = (key: string): SQL => sql.raw(`j.value ->> '${key}'`);
-const among = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
 
 /** Answers the ids of the events that were stored. */
 async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, steps: RowStep<V>[]): Promise<string[]> {
@@ -117,7 +117,7 @@ async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, s
   const stored = ctx.db
     .insert(eventsTable)
     .select(
-      sql`SELECT ${values} FROM ${among(rows)} CROSS JOIN ${table} t
+      sql`SELECT ${values} FROM ${jsonRows(rows)} CROSS JOIN ${table} t
         WHERE t.id = ${of('subjectId')} AND t.version = ${of('subjectVersion')} - 1 ORDER BY j.key`,
     )
     .returning({ id: eventsTable.id });
@@ -127,7 +127,7 @@ async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, s
   const moved = ctx.db
     .update(table)
     .set(set)
-    .from(among(patches))
+    .from(jsonRows(patches))
     .where(sql`${table.id} = ${of('id')} AND ${table.version} = ${of('version')} - 1`);
   const [events] = await ctx.db.batch([stored, moved]);
   return events.map(({ id }) => id);

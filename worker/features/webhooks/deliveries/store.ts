@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { eventsInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
@@ -9,7 +10,7 @@ import { countAnswer, countEnded, isWaiting } from './breaker.store.ts';
 
 /** Undelivered events and the endpoints of their merchants, in one round trip. */
 export async function loadFanOut(db: Db, eventIds: string[]) {
-  const wanted = sql`${events.id} IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`;
+  const wanted = amongIds(events.id, eventIds);
   const [rows, endpoints] = await db.batch([
     db
       .select()
@@ -51,7 +52,7 @@ export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], conditio
     .select(
       sql`SELECT NULL, j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'endpointId', j.value ->> 'eventId', j.value ->> 'eventType',
           'pending', 0, j.value ->> 'maxAttempts', ${ctx.wallNow}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL, NULL
-        FROM json_each(${JSON.stringify(deliveries)}) j WHERE ${condition}`,
+        FROM ${jsonRows(deliveries)} WHERE ${condition}`,
     )
     .onConflictDoNothing()
     .returning({ id: webhookDeliveries.id, endpointId: webhookDeliveries.endpointId });
@@ -73,7 +74,7 @@ export const markFannedOut = (ctx: Shard, eventIds: string[]) =>
   ctx.db
     .update(events)
     .set({ fannedOutAt: ctx.wallNow })
-    .where(and(sql`${events.id} IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`, isNull(events.fannedOutAt)));
+    .where(and(amongIds(events.id, eventIds), isNull(events.fannedOutAt)));
 
 export interface Claimed {
   delivery: Delivery;
@@ -154,7 +155,7 @@ export async function listMissed(
 ) {
   const isOneOf = (column: typeof events.type | typeof events.productId, values: string[]) =>
     // The plus keeps other indexes than that of the time from being used.
-    sql`+${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
+    sql`+${amongIds(column, values)}`;
   const reached = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
   const lastFailed = sql<
     number | null
@@ -195,7 +196,7 @@ export const postponeEvents = (db: Db, eventIds: string[], now: number, wait: { 
   db
     .update(events)
     .set({ nextTryAt: sql`${now} + min(${wait.mostMs}, max(${wait.leastMs}, ${now} - created_at))` })
-    .where(and(isNull(events.fannedOutAt), sql`id IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`));
+    .where(and(isNull(events.fannedOutAt), amongIds('id', eventIds)));
 
 export interface OverdueDelivery {
   id: number;

@@ -1,6 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm';
 import { base64 } from '#core/encoding.ts';
 import type { Db } from '#platform/context.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type SandboxAccount, sandboxAccounts } from '#platform/db/tables/sandbox.ts';
 import type { ChainAccount } from '#solana/chain.ts';
@@ -17,7 +18,7 @@ export const findAccounts = (db: Db, { merchantId, sessionId }: SandboxPlace, ad
       and(
         eq(sandboxAccounts.merchantId, merchantId),
         eq(sandboxAccounts.sessionId, sessionId ?? ''),
-        sql`${sandboxAccounts.address} IN (SELECT value FROM json_each(${JSON.stringify(addresses)}))`,
+        amongIds(sandboxAccounts.address, addresses),
       ),
     );
 
@@ -82,7 +83,7 @@ export async function forgetOrKeep(
   looked: { rowid: number; merchantId: string; wallet: string | null }[],
   { before, now }: { before: number; now: number },
 ): Promise<void> {
-  const rows = sql`json_each(${JSON.stringify(looked)}) j`;
+  const rows = jsonRows(looked);
   const theirs = sql`merchant_id = j.value ->> 'merchantId' AND livemode = 0`;
   const isNeeded = sql`EXISTS (SELECT 1 FROM subscription_plans WHERE ${theirs} AND owner_wallet = j.value ->> 'wallet')
     OR EXISTS (SELECT 1 FROM subscription_authorizations WHERE ${theirs} AND subscriber_wallet = j.value ->> 'wallet' AND ended_at IS NULL)`;
