@@ -18,8 +18,8 @@ import {
   type PassedUse,
   type Window,
 } from '#rules/admission.ts';
+import { addOutcome, type CallOutcome, emptyUsage, type KeyUsage } from '#rules/analytics/key-usage.ts';
 import { type FeeAnswer, type FeeSpend, type FeesSpent, spendWithin, withFailedFee } from '#rules/fees.ts';
-import { addOutcome, type CallOutcome, emptyUsage, type KeyUsage } from '#rules/figures/key-usage.ts';
 import { PLANS, type PlanName, planAt, rateOf } from '#rules/plans.ts';
 import { Passing } from './passing.ts';
 

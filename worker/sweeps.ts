@@ -4,10 +4,10 @@ import { sweepPeppers } from '#features/accounts/auth/peppers.ts';
 import { sweepDomains } from '#features/accounts/domain/domain.ts';
 import { sweepErasures } from '#features/accounts/erase-account.ts';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
+import { sweepAnalytics } from '#features/analytics/fold.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
 import type { AuthorizationClass } from '#features/authorizations/authorization.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
-import { sweepFigures } from '#features/figures/fold.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMails } from '#features/mail-delivery/attempt.ts';
 import { sweepDuePlans } from '#features/mail-delivery/due-plans.ts';
@@ -123,7 +123,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'subscriptions', nextDueAt: atEachCron, run: subscriptionSweep('looks') },
   { name: 'settlements', nextDueAt: atEachCron, run: sweepSettlements },
   { name: 'feePayer', nextDueAt: atEachCron, run: whole(sweepFeePayer) },
-  { name: 'figures', nextDueAt: atEachCron, run: sweepFigures },
+  { name: 'analytics', nextDueAt: atEachCron, run: sweepAnalytics },
   { name: 'domains', nextDueAt: every(10 * MINUTE), run: sweepDomains },
   { name: 'tickets', nextDueAt: every(10 * MINUTE), run: sweepTickets },
   { name: 'audit', nextDueAt: every(10 * MINUTE), run: whole(sweepAudit) },

@@ -72,7 +72,7 @@ export const ROOMS = [
   /^worker\/features\/webhooks\//,
   /^worker\/features\/mail-delivery\//,
   /^worker\/features\/support\//,
-  /^worker\/features\/figures\//,
+  /^worker\/features\/analytics\//,
   /^worker\/features\/readiness\//,
   /^worker\/features\/agent-setup\//,
   /^worker\/features\/billing\//,

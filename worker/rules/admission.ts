@@ -5,10 +5,10 @@
  */
 
 import type { AccountId } from '#core/ids.ts';
+import type { CallOutcome, KeyUsage } from './analytics/key-usage.ts';
 import type { Customer } from './balance.ts';
 import type { KeyedUse, PassedOutcome } from './entitlement-rpc.ts';
 import type { FeeAnswer, FeeSpend } from './fees.ts';
-import type { CallOutcome, KeyUsage } from './figures/key-usage.ts';
 import { type AccountPlans, type CallBucket, type PlanName, planAt } from './plans.ts';
 import type { AccountStatus } from './states.ts';
 

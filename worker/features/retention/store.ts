@@ -13,8 +13,8 @@ import { events } from '#platform/db/tables/events.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
 import { mails } from '#platform/db/tables/mail.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
+import { analyticsDays, analyticsQuarters, analyticsTotals, endedDeliveries } from '#platform/db/tables/office/analytics.ts';
 import { processorEvents } from '#platform/db/tables/office/billing.ts';
-import { endedDeliveries, figureDays, figureQuarters, figureTotals } from '#platform/db/tables/office/figures.ts';
 import { communities, placements } from '#platform/db/tables/office/placements.ts';
 import { usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
@@ -192,7 +192,7 @@ export async function forgetStories(db: Db, setups: EndedSetup[], limit: number)
 /** Tables of both modes in which a setup's account has rows. */
 const OF_SETUPS = [
   ...[apiKeys, webhookEndpoints, products, accessApps, railSettings],
-  ...[supportTickets, figureDays, figureQuarters, figureTotals, endedDeliveries],
+  ...[supportTickets, analyticsDays, analyticsQuarters, analyticsTotals, endedDeliveries],
 ];
 
 /**

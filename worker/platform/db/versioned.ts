@@ -18,7 +18,6 @@ type Values<T extends Versioned> = SQLiteUpdateSetSource<T>;
 interface Unversioned {
   accounts: 'passwordHash';
   billing_customers: 'erasingSince' | 'nextReadAt';
-  figure_cursors: 'checkedDay';
   memberships: 'delivery' | 'authorizationId' | 'subscriptionStatus';
   payments: 'isKept';
   setup_intents: 'secretHash' | 'isKept';
