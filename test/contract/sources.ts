@@ -35,11 +35,12 @@ export const ROOMS = [
   /^worker\/pages\/account\/(?!pages\.tsx$|client\/)/,
   /^worker\/pages\/account\/client\//,
   /^worker\/core\//,
-  // Receipts as papers, and letters: pure, and loaded when they are first needed.
+  // Receipts as papers: pure, and loaded when they are first needed.
   /^worker\/papers\/text\//,
   /^worker\/papers\//,
-  /^worker\/letters\//,
   /^worker\/rules\//,
+  // Letters as they are read, loaded when one is sent.
+  /^worker\/letters\//,
   /^worker\/solana\//,
   /^worker\/protocols\//,
   /^worker\/platform\/(?:variables\/)?[\w.-]+\.ts$/,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LOCALE_NAMES } from '#core/locales.ts';
-import type { LetterFacts, LetterName } from '#letters/letter.ts';
+import type { LetterFacts, LetterName } from '#rules/letters.ts';
 import { LETTERS } from '#letters/letters.ts';
 import { type Frame, type Rendered, renderLetter } from '#letters/render.tsx';
 

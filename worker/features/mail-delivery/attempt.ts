@@ -6,7 +6,7 @@ import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
 import { findAccount } from '#features/accounts/store.ts';
 import { addressKeysOf, finishAttempt, forgetMail, leaseMail, rememberBounce, sendMails, takeDueMails } from '#features/mail/outbox.ts';
 import { isBouncedAddress, isMailOff } from '#features/mail/store.ts';
-import { type Letter, type LetterFacts, type LetterName, prefsOf } from '#letters/letter.ts';
+import type { Letter } from '#letters/letters.ts';
 import type { Rendered } from '#letters/render.tsx';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { homeOf } from '#platform/db/directory.ts';
@@ -16,6 +16,7 @@ import type { Mail } from '#platform/db/tables/mail.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { MailOutcome } from '#platform/providers/mail/mail-provider.ts';
 import { hasMail, type MailConfig, mailProviderOf } from '#platform/providers/mail/mail-providers.ts';
+import { type LetterFacts, type LetterName, prefsOf } from '#rules/letters.ts';
 import { PLANS, planAt } from '#rules/plans.ts';
 import { MAIL } from '#rules/states.ts';
 

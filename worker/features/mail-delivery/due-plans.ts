@@ -1,10 +1,10 @@
 import { DAY, iso } from '#core/time.ts';
 import { planLetter } from '#features/mail/outbox.ts';
-import type { LetterName } from '#letters/letter.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, unchanged, type Write } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
+import type { LetterName } from '#rules/letters.ts';
 import { type PlanName, planLostAt } from '#rules/plans.ts';
 import { dueCause, type Ending, listEndingPeriods, listEndingPlans } from './due.store.ts';
 

@@ -2,12 +2,12 @@ import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import { type AccountId, type MailId, newId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
-import type { LetterFacts, LetterName } from '#letters/letter.ts';
 import { addressOf, type Ctx, type Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import type { Mail } from '#platform/db/tables/mail.ts';
 import { hasMail, missingForMail } from '#platform/providers/mail/mail-providers.ts';
+import type { LetterFacts, LetterName } from '#rules/letters.ts';
 import { forgetBounce, insertMail, type MailCount } from './store.ts';
 
 export {
