@@ -6,6 +6,13 @@ export const sources = new Map(
     import.meta.glob<string>('../../{worker,durable-objects}/**/*.{ts,tsx,js}', { query: '?raw', import: 'default', eager: true }),
   ).map(([path, text]) => [path.slice(6), text]),
 );
+/** The tools of a developer and the client package: they have no ranks, and the same budgets. */
+const tools = new Map(
+  Object.entries(
+    import.meta.glob<string>(['../../{local,sdk/src}/**/*.ts', '!**/*.d.ts'], { query: '?raw', import: 'default', eager: true }),
+  ).map(([path, text]) => [path.slice(6), text]),
+);
+export const program = new Map([...sources, ...tools]);
 export const readmes = import.meta.glob<string>('../../{worker,durable-objects}/**/README.md', {
   query: '?raw',
   import: 'default',
