@@ -14,7 +14,7 @@ import type { Teardown } from './teardown.ts';
 import { walletOf } from './wallet-of.ts';
 import { migrate } from './wrangler.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** 0 takes any free port, here and for the chain. */
   port: number;
   chainPort: number;

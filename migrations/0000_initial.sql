@@ -700,7 +700,7 @@ CREATE TABLE `refunds` (
 	`amount` text NOT NULL,
 	`revokes_access` integer NOT NULL,
 	`expires_at` integer NOT NULL,
-	`last_valid_block_height` integer,
+	`last_valid_block_height` integer NOT NULL,
 	`lapsed_at` integer,
 	`tx_signature` text,
 	`seen_at` integer,

@@ -59,7 +59,7 @@ export const ROWS: readonly Row[] = [
   { id: 'peerReplayed', name: 'peer: replayed consume', ...peer, ...one, path: CONSUME, isReplay: true },
 ];
 
-export async function post<T>(port: number, path: string, body: unknown): Promise<T> {
+async function post<T>(port: number, path: string, body: unknown): Promise<T> {
   const headers = { 'Content-Type': 'application/json' };
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
@@ -71,7 +71,7 @@ export async function setUp(server: Server): Promise<Target> {
   return { ...server, ...(await post<{ rawKey: string; productId: string }>(server.port, '/bench/account', {})) };
 }
 
-export interface Prepared {
+interface Prepared {
   /** `client`: which one sends it, counted from 0. */
   request(index: number, client: number): string;
   /** Throws where what was used is not what was answered: a fast wrong counter is no result. */
@@ -81,13 +81,13 @@ export interface Prepared {
 }
 
 /** Of entitlements' objects: how often they were called, the consumes in these calls, and the rows they wrote, as the platform bills them. */
-export interface Spent {
+interface Spent {
   calls: number;
   uses: number;
   rows: number;
 }
 
-export interface SampleOf {
+interface SampleOf {
   name: string;
   clients: number;
 }

@@ -18,7 +18,7 @@ import { planLocks } from './oauth/identities.ts';
 import { mergeSettings } from './settings.ts';
 import { forgetLogo, forgetWallets, type MerchantSettings, revokeAllKeys, storeLogo } from './store.ts';
 
-export interface UpdateAccount {
+interface UpdateAccount {
   displayName?: string;
   timezone?: string;
   locale?: Locale;

@@ -16,8 +16,6 @@ import { newAccount } from './auth/sign-in.ts';
 import { draftKey } from './keys/keys.ts';
 import { insertAccount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from './store.ts';
 
-export type { Account, ApiKey };
-
 const admissionOf = (ctx: Ctx, accountId: string) => admissionObject(ctx, `account:${admissionIdOf(accountId)}`);
 
 /** An account without e-mail or wallet, on the free plan, and its sandbox key: belong into one batch. */

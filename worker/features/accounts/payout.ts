@@ -25,7 +25,7 @@ export const PayoutBody = z
   })
   .openapi('PayoutChange');
 
-export interface PayoutChange {
+interface PayoutChange {
   /** What pays out there: a product, a rail, or the account itself. */
   subject: NewEvent['subject'];
   wallet: string | null;

@@ -10,7 +10,7 @@ import { emailKeysOf, findAccountByEmail, normaliseEmail, requirePasswordLength 
 import { changeAccount } from './change-account.ts';
 import { abortIfTaken } from './store.ts';
 
-export interface ChangeSecurity {
+interface ChangeSecurity {
   email?: string;
   currentPassword?: string;
   newPassword?: string;

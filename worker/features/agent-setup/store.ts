@@ -92,8 +92,6 @@ export const listPendingPayments = (db: Db, setupIntentId: SetupIntentId) =>
     .where(and(eq(settlements.setupIntentId, setupIntentId), eq(settlements.status, 'pending')))
     .orderBy(asc(settlements.createdAt));
 
-export type PendingPayment = Awaited<ReturnType<typeof listPendingPayments>>[number];
-
 /** Refuse the end of a setup whose account holds a paid plan, or whose payment is on its way. */
 export const abortWhilePaid = (ctx: Shard, accountId: AccountId): Write[] => [
   abortIfExists(ctx, settlements, sql`status = 'pending' AND merchant_id = ${accountId} AND purpose = 'activation' AND livemode = 1`),

@@ -15,7 +15,7 @@ export const WINDOW_DAYS_MAX = 90;
 const UNFOLDED_MAX = 100;
 const TOP_PRODUCTS = 10;
 
-export interface AnalyticsQuery {
+interface AnalyticsQuery {
   windowDays: number;
   dailyDays: number;
   startDate?: string | undefined;
@@ -23,7 +23,7 @@ export interface AnalyticsQuery {
 }
 
 /** Dates of a zone, the first and the last of them included. */
-export interface AnalyticsWindow {
+interface AnalyticsWindow {
   start: string;
   end: string;
   days: number;
@@ -34,7 +34,7 @@ const invalid = (field: string, msg: string): ApiError =>
   new ApiError('validation_error', { problems: [{ loc: ['query', field], msg, type: 'invalid_window' }] });
 
 /** The window a query asks for: its dates win over its number of days, of which the last is today. 422 validation_error. */
-export function windowOf({ windowDays, startDate, endDate }: AnalyticsQuery, timezone: string, now: number): AnalyticsWindow {
+function windowOf({ windowDays, startDate, endDate }: AnalyticsQuery, timezone: string, now: number): AnalyticsWindow {
   if (startDate === undefined && endDate === undefined) {
     const end = dateAt(now, timezone);
     return { start: plusDays(end, 1 - windowDays), end, days: windowDays, timezone };

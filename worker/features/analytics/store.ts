@@ -29,7 +29,7 @@ const storable = (counts: Counts): StoredCounts =>
 const storableParts = (parts: Parts): Record<string, StoredCounts> =>
   Object.fromEntries(Object.entries(parts).flatMap(([part, counts]) => (Object.keys(counts).length > 0 ? [[part, storable(counts)]] : [])));
 
-export interface MetricOwner {
+interface MetricOwner {
   merchantId: string;
   livemode: boolean;
 }
@@ -42,7 +42,7 @@ export interface QuarterMetrics extends MetricOwner {
   quarter: number;
   products: Parts;
 }
-export interface TotalMetrics extends MetricOwner {
+interface TotalMetrics extends MetricOwner {
   counts: Counts;
 }
 export interface Folded {

@@ -126,7 +126,7 @@ export const scheduleSigner = ({ db, merchantId, now }: Scope, wallet: string): 
     sql`merchant_id = ${merchantId} AND livemode = 0 AND subscriber_wallet = ${wallet} AND ended_at IS NULL AND next_look_at > ${now}`,
   );
 
-export interface AuthorizationFilter {
+interface AuthorizationFilter {
   status?: AuthorizationStatus | undefined;
   productId?: ProductId | undefined;
 }
@@ -207,16 +207,6 @@ export const takeCollectedBack = ({ db, now }: Shard, { authorizationId, periodS
     .update(subscriptionCollections)
     .set({ collectedAt: now, paymentId: by })
     .where(and(ofPeriod(authorizationId, periodStartsAt), isNull(subscriptionCollections.collectedAt)));
-
-/** The other authorizations for what stands at an address that are collected from, or may be again. */
-export const listRivals = (db: Db, row: Addressed): Promise<AuthorizationRow[]> =>
-  db
-    .select()
-    .from(subscriptionAuthorizations)
-    .where(
-      and(eq(subscriptionAddress, row.subscriptionAddress), rowsOnChainOf(row, subscriptionAuthorizations), ne(id, row.id), IS_STANDING),
-    )
-    .all();
 
 /** Work that authorizations wait for, each with an index and a sweep of its own: what loses money first waits for nothing else. */
 export type AuthorizationClass = 'collections' | 'checkouts' | 'looks';

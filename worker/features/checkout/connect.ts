@@ -71,7 +71,7 @@ export const endOfNew = ({ now, config }: Ctx, { sessionSeconds }: Product): num
   now + (sessionSeconds ?? config.SESSION_SECONDS) * SECOND;
 
 /** What is fixed before a payment begins, by the product or by the merchant's server: its session, its hand-off. */
-export interface Promised {
+interface Promised {
   session: PaymentSession | null;
   handoff: Handoff | null;
   expiresAt: number;

@@ -26,7 +26,7 @@ export const CLAIMS_SOURCE: Source = {
   subjectId: txClaims.subjectId,
   kind: sql.raw('kind'),
   confirmedAt: sql.raw('coalesce(confirmed_at, created_at)'),
-  isStanding: (ctx) => sql`${claimsInReach(ctx)} AND kind NOT IN ('payment', 'settlement')`,
+  isStanding: claimsInReach,
 };
 
 export const UNMATCHED_SOURCE: Source = {
@@ -99,7 +99,7 @@ export function stepTogether(ctx: Shard, source: Source, seen: readonly Seen[], 
 }
 
 /** What looks brought that ends nothing. */
-export interface Looks {
+interface Looks {
   /** On the chain and not final yet. */
   seen: Seen[];
   /** Proven absent for the first time. */

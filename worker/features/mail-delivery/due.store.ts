@@ -12,7 +12,7 @@ import type { AccountPlans, PlanName, SubscriptionStatus } from '#rules/plans.ts
 export const dueCause = (letter: LetterName, accountId: string, at: number): string => `${letter} ${accountId} ${at}`;
 
 /** Moments, of which the last belongs to them, and the row after which a page begins. */
-export interface DueWindow {
+interface DueWindow {
   after: number;
   until: number;
   last: Ending | null;

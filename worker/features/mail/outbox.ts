@@ -26,7 +26,7 @@ export {
 } from './store.ts';
 
 /** A letter as a verb asks for it. */
-export interface NewLetter<N extends LetterName> {
+interface NewLetter<N extends LetterName> {
   letter: N;
   facts: LetterFacts[N];
   /** Whose letter it is; null: of the account that has the address when it is sent. */

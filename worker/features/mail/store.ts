@@ -47,12 +47,10 @@ export function insertMail({ db }: Pick<Shard, 'db'>, mail: Mail, unless?: { cou
   return db.insert(mails).select(sql`SELECT ${values} WHERE NOT ${isFull}`).onConflictDoNothing();
 }
 
-export const findMail = (db: Db, mailId: MailId) => db.select().from(mails).where(eq(mails.id, mailId)).get();
-
 const isDue = (now: number) => and(lte(mails.nextAttemptAt, now), lte(mails.leaseUntil, now));
 
 /** How a backlog leaves: so many letters at most, so many of them a second; a message that came to nothing is sent again `patienceMs` after its time. */
-export interface MailPace {
+interface MailPace {
   max: number;
   perSecond: number;
   patienceMs: number;

@@ -17,7 +17,7 @@ import type { MembershipStatus } from '#rules/states.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 import { SERVED_AFTER_MS } from '#rules/subscriptions/schedule.ts';
 
-export interface MembershipFilter {
+interface MembershipFilter {
   status?: MembershipStatus | undefined;
   productId?: ProductId | undefined;
   walletAddress?: string | undefined;
@@ -86,7 +86,7 @@ export async function getRenewalCount(scope: Scope, from: number, to: number): P
   return scope.db.$count(memberships, and(rowsOf(memberships, scope), isDue));
 }
 
-export interface MembershipLookup {
+interface MembershipLookup {
   walletAddress?: string;
   customerRef?: string;
   email?: string;

@@ -4,7 +4,7 @@ import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { amongIds, jsonRows } from '#platform/db/among.ts';
-import { paymentOf, readLines, type StoredPayment, storyIdOf } from '#platform/db/archive.ts';
+import { paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
@@ -14,7 +14,7 @@ import { products } from '#platform/db/tables/products.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { casUpdate, casUpdateMany, stepRows } from '#platform/db/versioned.ts';
 import { UNMATCHED } from '#rules/states.ts';
-import { findEnded, listEnded } from './watch/ended-sessions.store.ts';
+import { findEnded } from './watch/ended-sessions.store.ts';
 
 /**
  * Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it, one that was
@@ -49,20 +49,6 @@ export async function findWithProduct(ctx: Shard, paymentId: PaymentId) {
   const isProduct = eq(products.id, payment.productId);
   const product = await ctx.db.select({ requiresIdentity: products.requiresIdentity }).from(products).where(isProduct).get();
   return product && { payment, ...product };
-}
-
-/** Payments wherever they are kept: as rows, as what is left of unpaid sessions, or in the archive. In no order. */
-export async function listWhereverKept(ctx: Shard, paymentIds: PaymentId[]): Promise<Payment[]> {
-  const [rows, archived] = await ctx.db.batch([
-    ctx.db.select().from(payments).where(amongIds(payments.id, paymentIds)),
-    ctx.db
-      .select()
-      .from(archivedPayments)
-      .where(sql`${archivedPayments.id} IN (SELECT ${storyIdOf(sql`j.value`)} FROM ${jsonRows(paymentIds)})`),
-  ]);
-  const isFound = new Set<string>([...rows, ...archived].map(({ id }) => id));
-  const ended = await listEnded(ctx, { paymentIds: paymentIds.filter((id) => !isFound.has(id)) });
-  return [...rows, ...ended, ...(await wholePayments(ctx, archived))];
 }
 
 /** The session that owns the nonce of a memo that this chain shows. */

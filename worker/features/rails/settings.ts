@@ -46,7 +46,7 @@ export async function listRails(ctx: Shard): Promise<z.infer<typeof RailBody>[]>
 }
 
 /** The fixed facts of a rail, independent of its state. */
-export function railFacts({ config }: Ctx, railId: RailId): Omit<z.infer<typeof RailBody>, 'status' | 'reason'> {
+function railFacts({ config }: Ctx, railId: RailId): Omit<z.infer<typeof RailBody>, 'status' | 'reason'> {
   const { name, kind, asset, supports } = RAILS[railId];
   const mint = mintOf(config.network, asset);
   return {

@@ -78,7 +78,7 @@ export async function planVouchedSignature(scope: Scope, transaction: string): P
 }
 
 /** Signs for one wallet; the signatures of others stay as they are. Base64, as is the answer. */
-export function signWith({ address: signer, key }: TestWallet, transaction: string): { wire: string; messageBytes: Uint8Array } {
+function signWith({ address: signer, key }: TestWallet, transaction: string): { wire: string; messageBytes: Uint8Array } {
   const wire = base64.decode(transaction);
   if (decodeSigned(wire) === null) throw new ApiError('payment_mismatch', { meta: { reason: 'undecodable' } });
   const decoded = getTransactionDecoder().decode(wire);
@@ -104,7 +104,7 @@ const AMOUNTS: Record<Paying, (units: bigint) => bigint> = {
 };
 
 /** What a test wallet has signed, and the statements that store what the chain is to make of it. */
-export interface Signed {
+interface Signed {
   signature: string;
   writes: Write[];
 }

@@ -18,7 +18,7 @@ export const SEALED_KINDS = Object.keys(SEALED) as SealedKind[];
 
 export const VERSION_LENGTH = 8;
 /** As the indexes have it, word for word. */
-export const sealVersionOf = (column: string) => sql.raw(`substr(${column}, 1, ${VERSION_LENGTH})`);
+const sealVersionOf = (column: string) => sql.raw(`substr(${column}, 1, ${VERSION_LENGTH})`);
 
 const partsOf = (kind: SealedKind) => {
   const { table, column, owner } = SEALED[kind];

@@ -27,7 +27,7 @@ import { type Thread, toMessageResource, toTicketResource } from './resource.ts'
 import { findTicket, insertMessage, insertTicket, isReachable, listReachableStaff, listWritten, updateTicket } from './store.ts';
 import { locateTicket, requireStaff, threadOf } from './thread.ts';
 
-export interface NewTicket {
+interface NewTicket {
   subject: string;
   body: string;
   category: Ticket['category'];

@@ -9,7 +9,7 @@ import { ANY_TYPE } from '#platform/db/tables/archives.ts';
 import { events, type StoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 
-export interface EventFilter {
+interface EventFilter {
   eventType?: string | undefined;
   /** The id of an event of this merchant in this mode: the list begins behind it. */
   after?: string | undefined;

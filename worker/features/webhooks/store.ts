@@ -103,7 +103,7 @@ export async function takeProbe(ctx: Shard, { id, lastFailureAt }: Endpoint): Pr
   return taken.length > 0;
 }
 
-export interface DeliveryFilter {
+interface DeliveryFilter {
   endpointId?: string;
   status?: Delivery['status'];
 }

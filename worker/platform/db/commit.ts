@@ -119,7 +119,7 @@ export async function commitNew<T>(ctx: Shard, change: Change<T>, findNew: () =>
 const TRIES_MAX = 3;
 
 /** What a plan is made from: at the first try what was read before, if anything was; at every other what is stored by then. */
-export interface Facts<F> {
+interface Facts<F> {
   known?: F | undefined;
   reload(): Promise<F>;
 }
@@ -181,8 +181,6 @@ export function isAborted(error: unknown): boolean {
   }
   return false;
 }
-
-export type EventRow = typeof eventsTable.$inferInsert;
 
 /** An event as it is stored. A caller that needs its id beforehand makes the row itself. */
 export const eventRow = (ctx: Ctx, event: NewEvent): NewStoredEvent => ({

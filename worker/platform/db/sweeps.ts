@@ -56,7 +56,7 @@ export async function sweepRounds(
 }
 
 /** Rows that wait for a sweep, those with the least `at` for the longest. */
-export interface WaitingRows {
+interface WaitingRows {
   table: SQLiteTable;
   at: SQLiteColumn;
   /** Condition of both indexes, word for word, that live rows alone meet. */

@@ -8,7 +8,7 @@ import { abortIf, announceEvents, eventRow, forEach, type Write } from './commit
 import { events as eventsTable } from './tables/events.ts';
 
 /** A table whose rows move from version to version. The version that a verb has read is its lock. */
-export type Versioned = SQLiteTable & { version: SQLiteColumn };
+type Versioned = SQLiteTable & { version: SQLiteColumn };
 type Listed = Versioned & { id: SQLiteColumn };
 
 type Patch<T extends Versioned> = Omit<SQLiteUpdateSetSource<T>, 'version'> & { version?: number };

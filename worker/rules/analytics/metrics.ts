@@ -92,7 +92,7 @@ export const shareOf = (part: bigint, whole: bigint): number | null =>
   whole === 0n ? null : Number((part * 20_000n + whole) / (whole * 2n)) / 10_000;
 
 /** Money of one asset as it is told: decimals. `net` is below zero where more was refunded than came in. */
-export interface Sums {
+interface Sums {
   gross: string;
   net: string;
   fee: string;

@@ -14,7 +14,7 @@ import { planVerification } from './owner-emails.ts';
 import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
 import { readToken } from './tokens.ts';
 
-export const PASSWORD_LENGTH = { min: 8, max: 128 };
+const PASSWORD_LENGTH = { min: 8, max: 128 };
 
 /** One spelling per mailbox, as people understand it: trimmed, lower case, composed. */
 export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
@@ -91,7 +91,7 @@ export async function storeAccount(
   return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
 }
 
-export interface Register {
+interface Register {
   email: string;
   password: string;
   displayName: string;

@@ -68,7 +68,7 @@ function parseUnknown({ PEPPER }: Config, rawKey: string, admissionId: string, c
 
 const KEY_PURPOSE = 'api-key';
 
-export interface CreateKey {
+interface CreateKey {
   name: string;
   permissions: string[];
   sandboxMode: boolean;

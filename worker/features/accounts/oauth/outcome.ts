@@ -27,7 +27,7 @@ import { titleOf } from './registry.ts';
 import type { BegunSignIn } from './state.ts';
 
 /** What this service itself refuses: that a provider cannot be reached or believed is found before. */
-export type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
+type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
 
 /** What a sign-in by a provider comes to. */
 export type OAuthOutcome = { kind: 'signed_in'; account: Account } | { kind: 'linked' } | { kind: 'refused'; reason: OAuthRefusal };

@@ -15,7 +15,7 @@ import { type HeldPlan, type PaidPlan, PLAN_DAYS, planPrice } from '#rules/plans
 import { requireForSale, requireTimeLeft, requireWithinLimits, treasuryNotReady } from './preconditions.ts';
 import { abortIfOverspending, abortIfSetupEnded, isSignatureTaken } from './store.ts';
 
-export interface ActivatePlan {
+interface ActivatePlan {
   plan: PaidPlan;
   /** Value of the PAYMENT-SIGNATURE header; null where the caller asks what is to be paid. */
   paymentSignature: string | null;
@@ -23,7 +23,7 @@ export interface ActivatePlan {
   setupIntentId: SetupIntentId | null;
 }
 
-export type ActivationResult =
+type ActivationResult =
   | {
       kind: 'activated';
       body: { plan: string; paid_through: string | null; account_id: string; receipt_id: string };

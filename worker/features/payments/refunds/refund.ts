@@ -25,7 +25,7 @@ export interface PreparedRefund {
   refund: RefundRow;
 }
 
-export interface RefundRequest {
+interface RefundRequest {
   paymentId: PaymentId;
   /** Without one all that is left. */
   amount?: { asset: Payment['asset']; amount: string } | undefined;
@@ -33,7 +33,7 @@ export interface RefundRequest {
   keep: Keep<PreparedRefund>;
 }
 
-export const refundedUnits = ({ refunds }: Payment): bigint => (refunds ?? []).reduce((sum, { units }) => sum + BigInt(units), 0n);
+const refundedUnits = ({ refunds }: Payment): bigint => (refunds ?? []).reduce((sum, { units }) => sum + BigInt(units), 0n);
 
 /** What of a payment can still be paid back: never more than came in. */
 export const refundableOf = (payment: Payment): bigint => payment.priceAmount + (payment.overpaidAmount ?? 0n) - refundedUnits(payment);

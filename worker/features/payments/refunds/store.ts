@@ -44,12 +44,8 @@ export async function hasUnlapsed(db: Db, paymentId: PaymentId): Promise<boolean
   return (await db.select({ id: refunds.id }).from(refunds).where(ofUnlapsed(paymentId)).get()) !== undefined;
 }
 
-/** Above the finalized height by more than what a blockhash lives and the cluster needs to make a block final. */
-const HIGH_ENOUGH_BLOCKS = 300;
-
 const lapsed = (now: number, finalHeight: number) => ({
   lapsedAt: sql`CASE WHEN last_valid_block_height < ${finalHeight} THEN ${now} END`,
-  lastValidBlockHeight: sql`coalesce(last_valid_block_height, ${finalHeight + HIGH_ENOUGH_BLOCKS})`,
 });
 
 /** Notes the refunds of a payment that can land no more, now that the chain is final up to a height. */

@@ -20,7 +20,7 @@ export const SendProofRequest = z
     locale: z.enum(LOCALE_NAMES).optional(),
   })
   .openapi('SendProofRequest', { example: { email: 'buyer@example.com', message: 'Here is the proof you asked for.' } });
-export type ProofLetter = z.infer<typeof SendProofRequest>;
+type ProofLetter = z.infer<typeof SendProofRequest>;
 
 /** Of one receipt to one address, and of an account altogether, within a day. */
 const A_DAY_MAX = { address: 5, account: 200 };

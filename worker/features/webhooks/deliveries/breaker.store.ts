@@ -19,7 +19,7 @@ export const isWaiting = sql`${webhookDeliveries.status} IN ('pending', 'retryin
 const waitingFor = (endpointId: EndpointId) => and(eq(webhookDeliveries.endpointId, endpointId), isWaiting);
 
 /** What a broken endpoint gets until it answers: one attempt, `at` that time. It is broken after so many failures in a row. */
-export interface Probe {
+interface Probe {
   at: number;
   streak: number;
 }

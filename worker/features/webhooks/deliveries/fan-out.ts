@@ -25,7 +25,7 @@ const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): bool
   type === 'webhook.endpoint_failing' && subjectId === id;
 
 /** True where the endpoint subscribes to the event: its type, product and mode, and not about its own failing. */
-export const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
+const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
   endpoint.merchantId === event.merchantId &&
   endpoint.livemode === event.livemode &&
   matchesType(endpoint.eventTypes, event.type) &&

@@ -23,7 +23,7 @@ export const findAccounts = (db: Db, { merchantId, sessionId }: SandboxPlace, ad
     );
 
 /** What a transaction makes of an account. `before`: who changed it last; null where there was none. `account`: null where it is closed. */
-export interface SimulatedChange {
+interface SimulatedChange {
   address: string;
   before: string | null;
   account: ChainAccount | null;
