@@ -286,7 +286,7 @@ export const noteEmail = (db: Db, { provider, subject }: SignInIdentity, email: 
     .set({ email })
     .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)));
 
-/** A statement, not an effect: of an identity only this keyed hash is left. */
+/** Leaves only this keyed hash of an identity. */
 export const lockIdentity = (db: Db, { provider, subject }: SignInIdentity, lock: string): Write =>
   db
     .update(signInIdentities)

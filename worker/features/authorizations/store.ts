@@ -96,7 +96,6 @@ export const findAuthorizationBy = async (
     .limit(1)
     .get()) ?? null;
 
-/** A statement, not an effect. */
 export const insertAuthorization = (db: Db, row: AuthorizationRow): Write =>
   db.insert(subscriptionAuthorizations).values({ ...row, collectAt: row.nextAttemptAt });
 
@@ -104,7 +103,7 @@ export const insertAuthorization = (db: Db, row: AuthorizationRow): Write =>
 export const updateAuthorization = (ctx: Shard, before: AuthorizationRow, after: AuthorizationRow): Write[] =>
   casUpdate(ctx, subscriptionAuthorizations, before, { ...after, collectAt: after.nextAttemptAt });
 
-/** A statement, not an effect: when it is looked at next, which is no change of the authorization. */
+/** When it is looked at next, which is no change of the authorization. */
 export const scheduleAuthorization = (
   db: Db,
   row: AuthorizationRow,
@@ -155,7 +154,7 @@ const ofPeriod = (authorizationId: AuthorizationId, periodStartsAt: number) =>
   and(eq(subscriptionCollections.authorizationId, authorizationId), eq(subscriptionCollections.periodStartsAt, periodStartsAt));
 
 /**
- * Statements, not effects: a period is claimed for a payment. The second fails the batch where another payment than `before` has it, or where
+ * A period is claimed for a payment. The second statement fails the batch where another payment than `before` has it, or where
  * it is collected.
  */
 export const claimPeriod = (ctx: Shard, row: CollectionRow, before: PaymentId | null): Write[] => [
@@ -170,7 +169,7 @@ export const claimPeriod = (ctx: Shard, row: CollectionRow, before: PaymentId | 
   abortUnlessChanged(ctx),
 ];
 
-/** Statements, not effects: a period is collected by a payment, once for ever. The second fails the batch where it was collected before. */
+/** A period is collected by a payment, once for ever. The second statement fails the batch where it was collected before. */
 export const noteCollected = (ctx: Shard, row: CollectionRow & { collectedAt: number }): Write[] => [
   ctx.db
     .insert(subscriptionCollections)
@@ -197,11 +196,11 @@ export const findCollectedBy = async (db: Db, by: PaymentId): Promise<Authorizat
       .get()
   )?.id ?? null;
 
-/** A statement, not an effect: what collected a period was dropped by the chain, so that another may collect it. */
+/** What collected a period was dropped by the chain, so that another may collect it. */
 export const dropCollected = (db: Db, by: PaymentId): Write =>
   db.update(subscriptionCollections).set({ collectedAt: null }).where(eq(subscriptionCollections.paymentId, by));
 
-/** A statement, not an effect: a period that was taken for dropped is paid by this payment after all, unless another has paid it. */
+/** A period that was taken for dropped is paid by this payment after all, unless another has paid it. */
 export const takeCollectedBack = ({ db, now }: Shard, { authorizationId, periodStartsAt }: CollectionRow, by: PaymentId): Write =>
   db
     .update(subscriptionCollections)

@@ -33,11 +33,11 @@ export async function getMailCount(db: Db, counted: MailCount): Promise<{ count:
   return found ?? { count: 0, oldestAt: null };
 }
 
-/** A statement, not an effect: fails the batch where as many as this have been written. */
+/** Fails the batch where as many as this have been written. */
 export const abortIfMailsAbove = (ctx: Shard, counted: MailCount, max: number): Write =>
   abortIf(ctx, sql`(SELECT count(*) FROM ${mails} WHERE ${isCounted(counted)}) >= ${max}`);
 
-/** A statement, not an effect. Nothing is written where one with its cause stands already, or as many as `unless` says. */
+/** Nothing is written where one with its cause stands already, or as many as `unless` says. */
 export function insertMail({ db }: Pick<Shard, 'db'>, mail: Mail, unless?: { counted: MailCount; max: number }): Write {
   const values = sql.join(
     Object.entries(getTableColumns(mails)).map(([name, column]) => sql`${sql.param(mail[name as keyof Mail], column)}`),
@@ -85,7 +85,7 @@ export const finishAttempt = (db: Db, { id, leaseUntil }: Pick<Mail, 'id' | 'lea
 export const forgetMail = (db: Db, { id, leaseUntil }: Pick<Mail, 'id' | 'leaseUntil'>) =>
   db.delete(mails).where(and(eq(mails.id, id), eq(mails.leaseUntil, leaseUntil)));
 
-/** A statement, not an effect: what an account's letters say of people goes, and those that wait are not sent. */
+/** What an account's letters say of people goes, and those that wait are not sent. */
 export const dropMailsOf = ({ db, wallNow }: Shard, accountId: AccountId, max: number): Write =>
   db
     .update(mails)
@@ -129,7 +129,7 @@ export const rememberBounce = (db: Db, addressKey: string, reason: BounceReason,
     : anew.onConflictDoUpdate({ target: bouncedAddresses.addressKey, set: { reason, bouncedAt }, setWhere: sql`reason = 'complained'` });
 };
 
-/** A statement, not an effect: letters go to the address again. */
+/** Letters go to the address again. */
 export const forgetBounce = (db: Db, addressKeys: readonly string[]) =>
   db.delete(bouncedAddresses).where(inArray(bouncedAddresses.addressKey, [...addressKeys]));
 

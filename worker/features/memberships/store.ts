@@ -134,7 +134,7 @@ export const updateMembership = (
 ): Write[] => casUpdate(ctx, memberships, before, after);
 
 /**
- * A statement, not an effect: how the native subscription stands that pays for a membership. Under no version of the membership, as it is
+ * How the native subscription stands that pays for a membership. Under no version of the membership, as it is
  * the authorization's. `isNew`: this authorization pays from now on, whichever did before.
  */
 export const noteSubscription = (

@@ -139,7 +139,7 @@ const takenFor = (ctx: Shard, sessionId: string, { channelId, payer, authorizedS
     .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), eq(meteredSessions.status, 'created'), isFree));
 
 /**
- * Statements, not effects: the second fails the batch where another opening was noted for the session, but for one that is too old to land.
+ * The second statement fails the batch where another opening was noted for the session, but for one that is too old to land.
  * A channel is noted for one session in the whole service.
  */
 export const noteOpening = (ctx: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>, opening: Opening): Write[] => [
@@ -183,7 +183,7 @@ export async function putOff({ db, now }: Shard, { sessionId }: Pick<MeteredSnap
     .where(eq(meteredSessions.id, sessionId as MeteredSessionId));
 }
 
-/** Statements, not effects: the second fails the batch where another settlement was begun after `before`. */
+/** The second statement fails the batch where another settlement was begun after `before`. */
 export const beginSettlement = (
   ctx: Shard,
   { sessionId }: Pick<MeteredSnapshot, 'sessionId'>,

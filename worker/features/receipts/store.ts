@@ -170,7 +170,7 @@ export async function listMetadata(db: Db, receiptIds: readonly ReceiptId[]): Pr
   return new Map(rows.map(({ receiptId, metadata }) => [receiptId, metadata]));
 }
 
-/** Statements, not effects: the metadata of a receipt as its version `version`; the batch fails where another change was faster. */
+/** The metadata of a receipt as its version `version`; the batch fails where another change was faster. */
 export function storeMetadata(ctx: Scope, receipt: StoredReceipt, metadata: InvoiceMetadata, version: number): Write[] {
   const { db, merchantId, livemode, now: updatedAt } = ctx;
   const receiptId = receipt.id;

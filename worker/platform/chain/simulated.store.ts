@@ -20,7 +20,7 @@ export const findTransactions = (db: Db, place: SandboxPlace, signatures: readon
     .from(sandboxTransactions)
     .where(and(isAt(place), amongIds(sandboxTransactions.txSignature, signatures)));
 
-/** A statement, not an effect. What becomes of a message is decided once. */
+/** What becomes of a message is decided once. */
 export const insertTransaction = (
   db: Db,
   { merchantId, sessionId }: SandboxPlace,
@@ -32,7 +32,7 @@ export const insertTransaction = (
     .onConflictDoNothing();
 
 /**
- * A statement, not an effect. The first broadcast counts; the same bytes again change nothing. `fate`: of a message of which nothing was
+ * The first broadcast counts; the same bytes again change nothing. `fate`: of a message of which nothing was
  * decided before.
  */
 export const markSent = (db: Db, { merchantId, sessionId }: SandboxPlace, { messageHash, fate, ...sent }: Sent): Write =>

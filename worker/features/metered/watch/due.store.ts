@@ -99,7 +99,7 @@ export async function expireUnopened(ctx: Shard, max: number): Promise<number> {
   return meta.changes;
 }
 
-/** A statement, not an effect: the oldest unopened session of a product gives way to one more than it may have. */
+/** The oldest unopened session of a product gives way to one more than it may have. */
 export const giveWay = (ctx: Shard, { productId }: Pick<MeteredSessionRow, 'productId'>): Write => {
   const beyond = sql`SELECT id FROM metered_sessions INDEXED BY metered_sessions_unopened_by_product WHERE product_id = ${productId} AND ${sql.raw(UNOPENED)}
     ORDER BY created_at DESC LIMIT 10 OFFSET ${OPEN_SESSIONS_MAX}`;

@@ -115,7 +115,7 @@ export async function rememberFound(ctx: Shard, payment: Payment, txSignature: s
   followFound(ctx, payment, txSignature);
 }
 
-/** A statement, not an effect: the same, for a batch in which more is stored. */
+/** The same, for a batch in which more is stored. */
 export const planFound = (ctx: Shard, { nonce }: Payment, txSignature: string): Write =>
   insertFound(ctx, [{ signature: txSignature, nonce }], ctx.now - SWEEP_PATIENCE_MS);
 

@@ -35,7 +35,7 @@ export const listSessionMetricEvents = (scope: Scope): Promise<StoredEvent[]> =>
 const eventsOfSession = ({ merchantId, sandbox }: Scope): SQL =>
   sql`livemode = 0 AND +merchant_id = ${merchantId} AND request_id = ${causeOf(sandbox!.sessionId!)}`;
 
-/** Statements, not effects: delete the rows of everything a session made, and then of the session itself. */
+/** Deletes the rows of everything a session made, and then of the session itself. */
 export function sessionErasure(scope: Scope): Write[] {
   const { db } = scope;
   const sessionId = scope.sandbox!.sessionId!;

@@ -35,7 +35,7 @@ export const listSandboxSessions = (db: Db, merchantId: AccountId, limit: number
 export const countSandboxSessions = (db: Db, merchantId: AccountId, since: number): Promise<number> =>
   db.$count(sandboxSessions, and(eq(sandboxSessions.merchantId, merchantId), sql`${sandboxSessions.createdAt} >= ${since}`));
 
-/** Statements, not effects: refuses the batch once the day's sessions are used up. */
+/** Refuses the batch once the day's sessions are used up. */
 export const insertSandboxSession = (ctx: Shard, session: SandboxSession, day: { since: number; max: number }): Write[] => [
   abortIf(
     ctx,

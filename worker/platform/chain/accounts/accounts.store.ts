@@ -29,7 +29,7 @@ interface SimulatedChange {
   account: ChainAccount | null;
 }
 
-/** Statements, not effects: the second fails the batch where the account was changed since it was read. */
+/** The second statement fails the batch where the account was changed since it was read. */
 export function writeAccount(db: Db, place: SandboxMoment, { address, before, account }: SimulatedChange, changedBy: string): Write[] {
   const { merchantId, sessionId, now } = place;
   const at = { merchantId, sessionId: sessionId ?? '', address };
@@ -48,7 +48,7 @@ export function writeAccount(db: Db, place: SandboxMoment, { address, before, ac
   return [write, abortUnlessChanged({ db })];
 }
 
-/** A statement, not an effect: an account, where nothing stands at its address yet. */
+/** An account, where nothing stands at its address yet. */
 export const openAccount = (
   db: Db,
   { merchantId, sessionId, now }: SandboxMoment,
