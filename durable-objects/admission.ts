@@ -11,15 +11,19 @@ import {
   type AdmittedKey,
   type Counted,
   type CountedCall,
+  type FeeAnswer,
+  type FeeSpend,
+  type FeesSpent,
   hitWindow,
   hitWindows,
   judgeCaller,
   type PassedAnswer,
   type PassedUse,
+  spendWithin,
   type Window,
+  withFailedFee,
 } from '#rules/admission.ts';
-import { type FeeAnswer, type FeeSpend, type FeesSpent, spendWithin, withFailedFee } from '#rules/fees.ts';
-import { addOutcome, type CallOutcome, emptyUsage, type KeyUsage } from '#rules/figures/key-usage.ts';
+import { addOutcome, type CallOutcome, emptyUsage, type KeyUsage } from '#rules/analytics/key-usage.ts';
 import { PLANS, type PlanName, planAt, rateOf } from '#rules/plans.ts';
 import { Passing } from './passing.ts';
 

@@ -16,7 +16,7 @@ const RETRIES_MAX = 5;
 const PAGE_TABLE = { page: 'id INTEGER PRIMARY KEY, content TEXT NOT NULL' };
 
 /** What an object tells its ledger about its state. */
-export interface LedgerRules<State, Content, Event> extends LogName<State>, Packing<Content> {
+interface LedgerRules<State, Content, Event> extends LogName<State>, Packing<Content> {
   empty: State;
   /** The object's own tables: their columns, by name. */
   tables: Record<string, string>;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** An answer of the service: the status it gave, and the body as parsed. */
-export interface Answer<T> {
+interface Answer<T> {
   status: number;
   body: T;
 }

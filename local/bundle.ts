@@ -12,7 +12,7 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 
 export const ROOT = join(import.meta.dirname, '..');
 const ENTRY = join(ROOT, 'worker/index.ts');
-export const OUT_DIR = join(ROOT, 'dist/bundle');
+const OUT_DIR = join(ROOT, 'dist/bundle');
 
 /** What stands in the place of a package: a third of the Worker would be zod's messages in forty languages. */
 export const REPLACED: Record<string, string> = { zod: './worker/core/zod/index.ts' };

@@ -9,7 +9,7 @@ const RESTARTS_WITHIN_MS = 60_000;
 const HEALTH_EVERY_MS = 100;
 const HEALTH_TIMEOUT_MS = 120_000;
 
-export interface KeptWorkerOptions extends WranglerOptions {
+interface KeptWorkerOptions extends WranglerOptions {
   /** Of `wrangler dev`, the same at every start: with them come the same state and the same port. */
   args: string[];
   baseUrl: string;

@@ -3,7 +3,7 @@ import type { Api } from './api.ts';
 import { Refusal } from './options.ts';
 import { openSecrets, saveSecrets } from './secrets.ts';
 
-export interface DemoProduct {
+interface DemoProduct {
   product_id: string;
   slug: string;
   name: string;

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** The feed of SOL in dollars, as Pyth numbers it. */
-export const SOL_USD_FEED = 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d';
+const SOL_USD_FEED = 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d';
 const BTC_USD_FEED = 'e62df6c8b4a85fe1a67db44dc12de5db330f7ac66b72dc658afedf0f4a415b43';
 export const PRICE_PATH = `/v2/updates/price/latest?ids[]=${SOL_USD_FEED}&parsed=true`;
 
@@ -19,7 +19,7 @@ export interface PriceHabit {
 
 const GOOD: PriceHabit = { price: '15000000000', expo: -8, conf: '7500000', ageSeconds: 1, answer: 'price' };
 
-export interface PriceSource {
+interface PriceSource {
   /** The source that is always well. `<url>/<name>` are others, each with a habit of its own: `POST <url>/<name>/_habit`. */
   url: string;
   close(): Promise<void>;

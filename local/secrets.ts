@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Refusal } from './options.ts';
 
 /** Made once per state directory and kept: with other keys, stored accounts, keys and receipts would no longer check out. */
-export interface LocalSecrets {
+interface LocalSecrets {
   pepper: string;
   /** 32-byte base64url seeds. */
   jwtKeys: string;

@@ -14,7 +14,7 @@ import type { Teardown } from './teardown.ts';
 import { walletOf } from './wallet-of.ts';
 import { migrate } from './wrangler.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** 0 takes any free port, here and for the chain. */
   port: number;
   chainPort: number;
@@ -68,37 +68,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   onProgress('Starting the service');
   const baseUrl = `http://127.0.0.1:${port}`;
   const envFile = writeEnvFile(stateDir, {
-    PEPPER: secrets.pepper,
-    JWT_KEYS: secrets.jwtKeys,
-    RECEIPT_KEYS: secrets.receiptKeys,
-    LETTER_KEYS: secrets.letterKeys,
-    SANDBOX_SEED: secrets.sandboxSeed,
-    OPERATOR_SECRET: secrets.operatorSecret,
-    SEAL_KEYS: secrets.sealKeys,
-    CHALLENGE_KEYS: secrets.challengeKeys,
-    FEE_PAYER_KEYS: secrets.feePayerKeys,
-    CHANNEL_KEYS: secrets.channelKeys,
-    SUBSCRIPTION_KEYS: secrets.subscriptionKeys,
+    ...variablesOf(secrets),
     TREASURY_WALLET: treasury,
     PRICE_URL: prices.url + PRICE_PATH,
-    HANDOFF_SECRETS: secrets.handoffSecrets,
-    RPC_WEBHOOK_SECRET: secrets.rpcWebhookSecret,
-    // There is no bot here: the developer plays the connector, with these secrets from the state directory.
-    TELEGRAM_BOT_USERNAME: 'svc_local_bot',
-    TELEGRAM_CONNECTOR_SECRETS: secrets.telegramConnectorSecret,
-    DISCORD_CLIENT_ID: '000000000000000000',
     DISCORD_REDIRECT_URI: `${baseUrl}/v1/docs`,
-    DISCORD_CONNECTOR_SECRETS: secrets.discordConnectorSecret,
-    // Letters are read at /dev/mail.
-    MAIL_PROVIDER: 'local',
-    MAIL_FROM: 'svc <post@svc.local>',
-    ALLOW_INSECURE_WEBHOOKS: 'true',
-    DEMO_WALLET: 'true',
-    DEMO_SLUG: 'demo',
     RPC_URL: chain.url,
     LOCAL_CLOCK_URL: chain.url,
     BASE_URL: baseUrl,
-    RATE_MULTIPLIER: '1000',
     ...(options.world ? await openWorld(baseUrl, teardown) : {}),
     ...options.variables,
   });
@@ -109,6 +85,35 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { gaveUp } = await keepWorker({ args, baseUrl, stateDir, teardown, onLine: options.onLine, onProblem });
   return { baseUrl, rpcUrl: chain.url, gaveUp };
 }
+
+/** The variables of the worker that do not depend on where the parties beside it run. */
+const variablesOf = (secrets: ReturnType<typeof openSecrets>) => ({
+  PEPPER: secrets.pepper,
+  JWT_KEYS: secrets.jwtKeys,
+  RECEIPT_KEYS: secrets.receiptKeys,
+  LETTER_KEYS: secrets.letterKeys,
+  SANDBOX_SEED: secrets.sandboxSeed,
+  OPERATOR_SECRET: secrets.operatorSecret,
+  SEAL_KEYS: secrets.sealKeys,
+  CHALLENGE_KEYS: secrets.challengeKeys,
+  FEE_PAYER_KEYS: secrets.feePayerKeys,
+  CHANNEL_KEYS: secrets.channelKeys,
+  SUBSCRIPTION_KEYS: secrets.subscriptionKeys,
+  HANDOFF_SECRETS: secrets.handoffSecrets,
+  RPC_WEBHOOK_SECRET: secrets.rpcWebhookSecret,
+  // There is no bot here: the developer plays the connector, with these secrets from the state directory.
+  TELEGRAM_BOT_USERNAME: 'svc_local_bot',
+  TELEGRAM_CONNECTOR_SECRETS: secrets.telegramConnectorSecret,
+  DISCORD_CLIENT_ID: '000000000000000000',
+  DISCORD_CONNECTOR_SECRETS: secrets.discordConnectorSecret,
+  // Letters are read at /dev/mail.
+  MAIL_PROVIDER: 'local',
+  MAIL_FROM: 'svc <post@svc.local>',
+  ALLOW_INSECURE_WEBHOOKS: 'true',
+  DEMO_WALLET: 'true',
+  DEMO_SLUG: 'demo',
+  RATE_MULTIPLIER: '1000',
+});
 
 /** The small parties outside, and what the worker is told of them. */
 async function openWorld(baseUrl: string, teardown: Teardown): Promise<Record<string, string>> {

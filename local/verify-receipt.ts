@@ -17,7 +17,7 @@ export interface PublishedKeys {
   keys: { kid: string; kty: string; crv: string; x: string }[];
 }
 
-export type Finding = { valid: true; sha256: string } | { valid: false; reason: 'sha256_mismatch' | 'unknown_key' | 'signature_invalid' };
+type Finding = { valid: true; sha256: string } | { valid: false; reason: 'sha256_mismatch' | 'unknown_key' | 'signature_invalid' };
 
 /** Checks a receipt from its own bytes: canonical form, hash, then the signature under the published key it names. */
 export function verifyReceipt(receipt: PublishedReceipt, published: PublishedKeys): Finding {

@@ -400,6 +400,48 @@ CREATE INDEX `memberships_by_product` ON `memberships` (`merchant_id`,`livemode`
 CREATE INDEX `memberships_by_wallet` ON `memberships` (`merchant_id`,`livemode`,`wallet_address`,`created_at`) WHERE wallet_address IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `memberships_by_ref` ON `memberships` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `memberships_by_email` ON `memberships` (`merchant_id`,`livemode`,`email`) WHERE email IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `analytics_cursors` (
+	`name` text PRIMARY KEY NOT NULL,
+	`seq` integer NOT NULL,
+	`folded_at` integer NOT NULL,
+	`version` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `analytics_days` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`day` integer NOT NULL,
+	`quarters` text NOT NULL,
+	`products` text NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `day`)
+);
+--> statement-breakpoint
+CREATE INDEX `analytics_days_by_day` ON `analytics_days` (`day`,`merchant_id`);--> statement-breakpoint
+CREATE TABLE `analytics_quarters` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`quarter` integer NOT NULL,
+	`products` text NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `quarter`)
+);
+--> statement-breakpoint
+CREATE TABLE `analytics_totals` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`counts` text NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`)
+);
+--> statement-breakpoint
+CREATE TABLE `ended_deliveries` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`quarter` integer NOT NULL,
+	`has_succeeded` integer NOT NULL,
+	`answer_class` integer NOT NULL,
+	`count` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `quarter`, `has_succeeded`, `answer_class`)
+);
+--> statement-breakpoint
 CREATE TABLE `billing_customers` (
 	`account_id` text PRIMARY KEY NOT NULL,
 	`customer_id` text NOT NULL,
@@ -445,48 +487,6 @@ CREATE TABLE `seller_domains` (
 );
 --> statement-breakpoint
 CREATE INDEX `seller_domains_due` ON `seller_domains` (`next_look_at`);--> statement-breakpoint
-CREATE TABLE `ended_deliveries` (
-	`merchant_id` text NOT NULL,
-	`livemode` integer NOT NULL,
-	`quarter` integer NOT NULL,
-	`has_succeeded` integer NOT NULL,
-	`answer_class` integer NOT NULL,
-	`count` integer NOT NULL,
-	PRIMARY KEY(`merchant_id`, `livemode`, `quarter`, `has_succeeded`, `answer_class`)
-);
---> statement-breakpoint
-CREATE TABLE `figure_cursors` (
-	`name` text PRIMARY KEY NOT NULL,
-	`seq` integer NOT NULL,
-	`folded_at` integer NOT NULL,
-	`version` integer NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE `figure_days` (
-	`merchant_id` text NOT NULL,
-	`livemode` integer NOT NULL,
-	`day` integer NOT NULL,
-	`quarters` text NOT NULL,
-	`products` text NOT NULL,
-	PRIMARY KEY(`merchant_id`, `livemode`, `day`)
-);
---> statement-breakpoint
-CREATE INDEX `figure_days_by_day` ON `figure_days` (`day`,`merchant_id`);--> statement-breakpoint
-CREATE TABLE `figure_quarters` (
-	`merchant_id` text NOT NULL,
-	`livemode` integer NOT NULL,
-	`quarter` integer NOT NULL,
-	`products` text NOT NULL,
-	PRIMARY KEY(`merchant_id`, `livemode`, `quarter`)
-);
---> statement-breakpoint
-CREATE TABLE `figure_totals` (
-	`merchant_id` text NOT NULL,
-	`livemode` integer NOT NULL,
-	`counts` text NOT NULL,
-	PRIMARY KEY(`merchant_id`, `livemode`)
-);
---> statement-breakpoint
 CREATE TABLE `communities` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -700,7 +700,7 @@ CREATE TABLE `refunds` (
 	`amount` text NOT NULL,
 	`revokes_access` integer NOT NULL,
 	`expires_at` integer NOT NULL,
-	`last_valid_block_height` integer,
+	`last_valid_block_height` integer NOT NULL,
 	`lapsed_at` integer,
 	`tx_signature` text,
 	`seen_at` integer,

@@ -20,7 +20,7 @@ import {
   type Shard,
 } from '#platform/context.ts';
 import { shardNamed } from '#platform/db/directory.ts';
-import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweeps.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked-messages.store.ts';

@@ -4,10 +4,10 @@ import { sweepPeppers } from '#features/accounts/auth/peppers.ts';
 import { sweepDomains } from '#features/accounts/domain/domain.ts';
 import { sweepErasures } from '#features/accounts/erase-account.ts';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
+import { sweepAnalytics } from '#features/analytics/fold.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
 import type { AuthorizationClass } from '#features/authorizations/authorization.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
-import { sweepFigures } from '#features/figures/fold.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMails } from '#features/mail-delivery/attempt.ts';
 import { sweepDuePlans } from '#features/mail-delivery/due-plans.ts';
@@ -32,8 +32,8 @@ import { sweepFeePayer } from '#platform/chain/fee-payer.ts';
 import { addressOf, type Env, newCtx, type Shard, type SweepMessage } from '#platform/context.ts';
 import { shardNamed, shardsOf } from '#platform/db/directory.ts';
 import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
-import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweep-lease.ts';
-import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
+import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 import { followEvents } from './followers.ts';
 import { sweepParked } from './jobs.ts';
@@ -123,7 +123,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'subscriptions', nextDueAt: atEachCron, run: subscriptionSweep('looks') },
   { name: 'settlements', nextDueAt: atEachCron, run: sweepSettlements },
   { name: 'feePayer', nextDueAt: atEachCron, run: whole(sweepFeePayer) },
-  { name: 'figures', nextDueAt: atEachCron, run: sweepFigures },
+  { name: 'analytics', nextDueAt: atEachCron, run: sweepAnalytics },
   { name: 'domains', nextDueAt: every(10 * MINUTE), run: sweepDomains },
   { name: 'tickets', nextDueAt: every(10 * MINUTE), run: sweepTickets },
   { name: 'audit', nextDueAt: every(10 * MINUTE), run: whole(sweepAudit) },

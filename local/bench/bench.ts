@@ -9,6 +9,7 @@ import { Teardown } from '../teardown.ts';
 import { isMet, judgeAims, otherRatios } from './aims.ts';
 import { measureBeside } from './beside.ts';
 import { changesSince, changesText, readEarlier } from './compare.ts';
+import { type CostMeasured, measureCost } from './costs.ts';
 import { measureJourney } from './journeys.ts';
 import { describeMachine } from './machine.ts';
 import { type Measured, measureAll, typical } from './measure.ts';
@@ -18,7 +19,7 @@ import { pricesOf } from './prices.ts';
 import { endProcess, type Server } from './processes.ts';
 import { aimsText, costsText, journeysText, limitsText, pricesText, tableOf } from './report.ts';
 import { type Row, setUp } from './rows.ts';
-import { type CostMeasured, measureCost, startWhole } from './whole.ts';
+import { startWhole } from './whole.ts';
 import { startWorkerd } from './workerd.ts';
 
 /** `npm run bench`: what a consume costs, layer by layer, and beside what a user would build instead. Not a test: aims may be missed. */

@@ -4,9 +4,8 @@ import { WalletChain } from '../demo/wallet.ts';
 import { requestText } from './client.ts';
 import { must } from './journeys.ts';
 import { runLoad } from './load.ts';
-import type { Measured } from './measure.ts';
-import type { BenchOptions } from './options.ts';
-import { countText } from './sizes.ts';
+import type { Measured, MeasureOptions } from './measure.ts';
+import { countText, type Sizes } from './sizes.ts';
 import type { Whole } from './whole.ts';
 
 /** What `--rows` calls it. */
@@ -59,7 +58,10 @@ async function openConsume(whole: Whole): Promise<(index: number) => string> {
 }
 
 /** A live consume alone and beside sessions of the sandbox, in turns, round after round. */
-export async function measureBeside(whole: Whole, { rounds, warmupMs, measureMs, sizes }: BenchOptions): Promise<Measured[]> {
+export async function measureBeside(
+  whole: Whole,
+  { rounds, warmupMs, measureMs, sizes }: MeasureOptions & { sizes: Sizes },
+): Promise<Measured[]> {
   const request = await openConsume(whole);
   const server = { port: Number(new URL(whole.baseUrl).port), pids: () => whole.pids };
   let sent = 0;

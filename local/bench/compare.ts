@@ -28,12 +28,12 @@ const FIGURES = [
 ] as const;
 
 /** How far a run's own rounds lie apart, as a share of their median. */
-export function spreadOf(values: number[]): number {
+function spreadOf(values: number[]): number {
   return (Math.max(...values) - Math.min(...values)) / median(values);
 }
 
 /** One figure of one row now and then. `isWorse`: by more than the rounds of this run differ among themselves. */
-export interface Change {
+interface Change {
   id: string;
   clients: number;
   figure: string;

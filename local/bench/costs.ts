@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { base58 } from '#core/encoding.ts';
 import { BODY_KB } from '#core/limits.ts';
 import { MANIFEST_EXAMPLE } from '#features/agent-setup/manifest/schema.ts';
 import { findUnacceptable } from '#platform/http/bodies/refused-content.ts';
 import { Api } from '../api.ts';
+import { cpuMsOf } from './processes.ts';
 import { countText, type Sizes } from './sizes.ts';
 import type { Whole } from './whole.ts';
 
@@ -199,3 +201,55 @@ export const headersOf = ({ key, headers = {}, body }: WholeRequest): Record<str
   ...(key === undefined ? {} : { 'X-Svc-Key': key }),
   ...headers,
 });
+
+const WARM_UP = 10;
+
+/** What was measured of a cost: milliseconds of processor time, the mean of several. */
+export interface CostMeasured {
+  cost: Cost;
+  cpuMs: number;
+}
+
+export async function measureCost(cost: Cost, whole: Whole | null, repeats: number): Promise<CostMeasured> {
+  return { cost, cpuMs: cost.run ? measureRun(cost.run, repeats) : await measureRequest(cost, whole!, repeats) };
+}
+
+function measureRun(run: () => void, repeats: number): number {
+  for (let i = 0; i < Math.min(WARM_UP, repeats); i++) run();
+  const started = process.cpuUsage();
+  for (let i = 0; i < repeats; i++) run();
+  const { user, system } = process.cpuUsage(started);
+  return (user + system) / 1000 / repeats;
+}
+
+async function measureRequest({ name, request, prepare }: Cost, whole: Whole, repeats: number): Promise<number> {
+  if (prepare) {
+    await prepare(whole);
+    await untilAtRest(whole);
+  }
+  for (let i = 0; i < Math.min(WARM_UP, repeats); i++) await ask(name, whole, request!(whole, -1 - i));
+  const before = cpuMsOf(whole.pids);
+  for (let i = 0; i < repeats; i++) await ask(name, whole, request!(whole, i));
+  return (cpuMsOf(whole.pids) - before) / repeats;
+}
+
+const LOOK_MS = 1000;
+const AT_REST_MS = 150;
+const LOOKS_MAX = 60;
+
+/** What was laid out is folded, swept and told of in the background: the first request measured after it would be charged for that. */
+async function untilAtRest({ pids }: Whole): Promise<void> {
+  for (let look = 0; look < LOOKS_MAX; look++) {
+    const before = cpuMsOf(pids);
+    await sleep(LOOK_MS);
+    if (cpuMsOf(pids) - before < AT_REST_MS) return;
+  }
+}
+
+/** Any other answer than the one that is measured ends the run: refusals are cheaper. */
+async function ask(name: string, { baseUrl }: Whole, one: WholeRequest): Promise<void> {
+  const { method, path, body, status } = one;
+  const response = await fetch(baseUrl + path, { method, headers: headersOf(one), body: body ?? null });
+  const text = await response.text();
+  if (response.status !== status) throw new Error(`${name}: ${response.status} instead of ${status}: ${text.slice(0, 500)}`);
+}

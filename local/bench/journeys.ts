@@ -13,7 +13,7 @@ import { countText, type Sizes } from './sizes.ts';
 import type { Whole } from './whole.ts';
 
 /** Requests at once. */
-export const JOURNEY_CLIENTS = 8;
+const JOURNEY_CLIENTS = 8;
 /** Of each journey these are counted, one after the other: in the database and in calls of objects. */
 const COUNTED = 3;
 const ENDPOINTS = 10;

@@ -1,7 +1,7 @@
 import { Connection } from './client.ts';
 import { cpuMsOf, type Server } from './processes.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   server: Server;
   clients: number;
   warmupMs: number;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const PROBES = 200;
 const PAGE_BYTES = 4096;
 
-export interface Machine {
+interface Machine {
   cpu: string;
   cores: number;
   memoryGib: number;

@@ -1,12 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runLoad, type Sample } from './load.ts';
 import { median } from './machine.ts';
-import type { BenchOptions } from './options.ts';
 import { prepare, type Row, type Target, type TargetName } from './rows.ts';
 
 const WARMUP_CLIENTS = 32;
 /** Every object tells the database of its changes within two seconds: many of them must not do so in the next row's time. */
 const QUIET_AFTER_MS = 2300;
+
+export interface MeasureOptions {
+  rounds: number;
+  /** Whether every row runs once before it is measured, and whether what it leaves to do is done before the next one. */
+  isCareful: boolean;
+  /** Per row, round and number of clients. */
+  warmupMs: number;
+  measureMs: number;
+  clients: number[];
+  rows: readonly Row[];
+}
 
 /** One row at one number of clients: a sample per round, in the order of the rounds. */
 export interface Measured {
@@ -20,7 +30,7 @@ export interface Measured {
  * them; what is compared was measured seconds apart.
  */
 export async function measureAll(
-  options: BenchOptions,
+  options: MeasureOptions,
   targets: Partial<Record<TargetName, Target>>,
   onProgress: (line: string) => void,
 ): Promise<Measured[]> {
@@ -40,7 +50,7 @@ export async function measureAll(
   return measured;
 }
 
-type Once = Pick<BenchOptions, 'isCareful' | 'warmupMs' | 'measureMs'> & { clients: number; name: string };
+type Once = Pick<MeasureOptions, 'isCareful' | 'warmupMs' | 'measureMs'> & { clients: number; name: string };
 
 async function measureOnce(row: Row, target: Target, { clients, isCareful, warmupMs, measureMs, name }: Once): Promise<Sample> {
   const { request, check, spent } = await prepare(row, target, { name, clients });

@@ -4,18 +4,11 @@ import { Refusal } from '../options.ts';
 import { BESIDE } from './beside.ts';
 import { type Cost, costsAt } from './costs.ts';
 import { type Journey, journeysAt } from './journeys.ts';
-import { ROWS, type Row } from './rows.ts';
+import type { MeasureOptions } from './measure.ts';
+import { ROWS } from './rows.ts';
 import { FULL_SIZES, QUICK_SIZES, type Sizes } from './sizes.ts';
 
-export interface BenchOptions {
-  rounds: number;
-  /** Whether every row runs once before it is measured, and whether what it leaves to do is done before the next one. */
-  isCareful: boolean;
-  /** Per row, round and number of clients. */
-  warmupMs: number;
-  measureMs: number;
-  clients: number[];
-  rows: readonly Row[];
+export interface BenchOptions extends MeasureOptions {
   costs: readonly Cost[];
   journeys: readonly Journey[];
   /** Whether a live consume is measured alone and beside sessions of the sandbox. */

@@ -36,7 +36,7 @@ export function chunkOf(type: string, data: number[]): number[] {
 }
 
 /** A zlib stream of blocks that are stored as they are. */
-export function stored(bytes: ArrayLike<number>): number[] {
+function stored(bytes: ArrayLike<number>): number[] {
   const blocks: number[] = [];
   for (let at = 0; at === 0 || at < bytes.length; at += STORED_MAX) {
     const block = Array.from(bytes).slice(at, at + STORED_MAX);

@@ -1,7 +1,7 @@
 import { type Aim, isMet } from './aims.ts';
+import type { CostMeasured } from './costs.ts';
 import { type Measured, typical } from './measure.ts';
 import type { Price } from './prices.ts';
-import type { CostMeasured } from './whole.ts';
 
 const NAME_WIDTH = 38;
 const CELL_WIDTH = 28;

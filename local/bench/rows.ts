@@ -1,6 +1,9 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { base58 } from '#core/encoding.ts';
+import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
+import { encodeVoucher } from '#solana/programs/payment-channels/vouchers.ts';
 import { requestText } from './client.ts';
 import type { Sample } from './load.ts';
-import { prepareMetered } from './metered.ts';
 import type { Server } from './processes.ts';
 
 /** A server under measurement, with an account set up on it. */
@@ -56,7 +59,7 @@ export const ROWS: readonly Row[] = [
   { id: 'peerReplayed', name: 'peer: replayed consume', ...peer, ...one, path: CONSUME, isReplay: true },
 ];
 
-export async function post<T>(port: number, path: string, body: unknown): Promise<T> {
+async function post<T>(port: number, path: string, body: unknown): Promise<T> {
   const headers = { 'Content-Type': 'application/json' };
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
@@ -68,7 +71,7 @@ export async function setUp(server: Server): Promise<Target> {
   return { ...server, ...(await post<{ rawKey: string; productId: string }>(server.port, '/bench/account', {})) };
 }
 
-export interface Prepared {
+interface Prepared {
   /** `client`: which one sends it, counted from 0. */
   request(index: number, client: number): string;
   /** Throws where what was used is not what was answered: a fast wrong counter is no result. */
@@ -78,13 +81,13 @@ export interface Prepared {
 }
 
 /** Of entitlements' objects: how often they were called, the consumes in these calls, and the rows they wrote, as the platform bills them. */
-export interface Spent {
+interface Spent {
   calls: number;
   uses: number;
   rows: number;
 }
 
-export interface SampleOf {
+interface SampleOf {
   name: string;
   clients: number;
 }
@@ -113,6 +116,49 @@ export async function prepare(row: Row, target: Target, { name: sampleName, clie
       const { used } = await post<{ used: number }>(target.port, '/bench/used', counters);
       const expected = row.isReplay ? row.units : answered * row.units;
       if (used !== expected) throw new Error(`${row.name}: ${expected} units were answered, ${used} were used`);
+    },
+  };
+}
+
+interface BenchSession {
+  sessionId: string;
+  channelId: string;
+}
+
+/** Of an Ed25519 key in DER, the last bytes. */
+const KEY_BYTES = 32;
+const NEVER = 4_102_444_800;
+const AMOUNT = 1;
+
+/**
+ * A session for each client, which announces a use and then pays for it, as the public client does: a session has one buyer, whose
+ * vouchers come one after the other. Each is signed here and checked by the service.
+ */
+async function prepareMetered(row: Row, target: Target, clients: number): Promise<Prepared> {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const signer = base58.encode(new Uint8Array(publicKey.export({ format: 'der', type: 'spki' }).subarray(-KEY_BYTES)));
+  const sessions = await post<BenchSession[]>(target.port, '/bench/sessions', { count: clients, signer });
+  const sent = sessions.map(() => 0);
+  const announced = ({ channelId }: BenchSession, deliveryId: string) =>
+    requestText('POST', '/__402/session/deliveries', {}, JSON.stringify({ amount: `${AMOUNT}`, deliveryId, sessionId: channelId }));
+  const committed = ({ sessionId, channelId }: BenchSession, deliveryId: string, cumulative: number) => {
+    const said = { channelId: channelId as never, cumulativeAmount: BigInt(cumulative), expiresAt: BigInt(NEVER) };
+    const signature = base58.encode(new Uint8Array(sign(null, encodeVoucher(CHANNEL_PROGRAMS.older, said), privateKey)));
+    const voucher = { data: { channelId, cumulativeAmount: `${cumulative}`, expiresAt: NEVER }, signature };
+    return requestText('POST', `/v1/access/metered-sessions/${sessionId}/commits`, {}, JSON.stringify({ deliveryId, voucher }));
+  };
+  return {
+    request: (_, client) => {
+      const session = sessions[client]!;
+      const step = sent[client]!++;
+      const use = Math.floor(step / 2) + 1;
+      return step % 2 === 0 ? announced(session, `use-${use}`) : committed(session, `use-${use}`, use * AMOUNT);
+    },
+    spent: async () => null,
+    check: async () => {
+      const { promised } = await post<{ promised: number }>(target.port, '/bench/promised', sessions);
+      const expected = sent.reduce((sum, steps) => sum + Math.floor(steps / 2) * AMOUNT, 0);
+      if (promised !== expected) throw new Error(`${row.name}: ${expected} units were paid for, ${promised} are promised`);
     },
   };
 }

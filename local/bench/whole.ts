@@ -1,17 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { generateKeyPairSigner } from '@solana/kit';
 import { Api } from '../api.ts';
 import { bundle, ROOT } from '../bundle.ts';
 import { childrenOf } from '../processes.ts';
 import { startService } from '../service.ts';
 import type { Teardown } from '../teardown.ts';
-import { type Cost, headersOf, type WholeRequest } from './costs.ts';
-import { cpuMsOf } from './processes.ts';
-
-const WARM_UP = 10;
 
 /** The service with its database and a chain, as `npm run dev` starts it, and a merchant on it. */
 export interface Whole {
@@ -27,12 +22,6 @@ export interface Whole {
   /** Of a product that is sold by the unit. */
   unitsProductId: string;
   setup: { setup_intent_id: string; setup_secret: string };
-}
-
-/** What was measured of a cost: milliseconds of processor time, the mean of several. */
-export interface CostMeasured {
-  cost: Cost;
-  cpuMs: number;
 }
 
 export async function startWhole(stateDir: string, teardown: Teardown): Promise<Whole> {
@@ -81,48 +70,4 @@ const fundCall = (wallet: string): string =>
 function runtimesBelow(pid: number): number[] {
   const below = childrenOf(pid).flatMap((child) => [child, ...runtimesBelow(child)]);
   return [...new Set(below)].filter((one) => readFileSync(`/proc/${one}/comm`, 'utf8').trim() === 'workerd');
-}
-
-export async function measureCost(cost: Cost, whole: Whole | null, repeats: number): Promise<CostMeasured> {
-  return { cost, cpuMs: cost.run ? measureRun(cost.run, repeats) : await measureRequest(cost, whole!, repeats) };
-}
-
-function measureRun(run: () => void, repeats: number): number {
-  for (let i = 0; i < Math.min(WARM_UP, repeats); i++) run();
-  const started = process.cpuUsage();
-  for (let i = 0; i < repeats; i++) run();
-  const { user, system } = process.cpuUsage(started);
-  return (user + system) / 1000 / repeats;
-}
-
-async function measureRequest({ name, request, prepare }: Cost, whole: Whole, repeats: number): Promise<number> {
-  if (prepare) {
-    await prepare(whole);
-    await untilAtRest(whole);
-  }
-  for (let i = 0; i < Math.min(WARM_UP, repeats); i++) await ask(name, whole, request!(whole, -1 - i));
-  const before = cpuMsOf(whole.pids);
-  for (let i = 0; i < repeats; i++) await ask(name, whole, request!(whole, i));
-  return (cpuMsOf(whole.pids) - before) / repeats;
-}
-
-const LOOK_MS = 1000;
-const AT_REST_MS = 150;
-const LOOKS_MAX = 60;
-
-/** What was laid out is folded, swept and told of in the background: the first request measured after it would be charged for that. */
-async function untilAtRest({ pids }: Whole): Promise<void> {
-  for (let look = 0; look < LOOKS_MAX; look++) {
-    const before = cpuMsOf(pids);
-    await sleep(LOOK_MS);
-    if (cpuMsOf(pids) - before < AT_REST_MS) return;
-  }
-}
-
-/** Any other answer than the one that is measured ends the run: refusals are cheaper. */
-async function ask(name: string, { baseUrl }: Whole, one: WholeRequest): Promise<void> {
-  const { method, path, body, status } = one;
-  const response = await fetch(baseUrl + path, { method, headers: headersOf(one), body: body ?? null });
-  const text = await response.text();
-  if (response.status !== status) throw new Error(`${name}: ${response.status} instead of ${status}: ${text.slice(0, 500)}`);
 }

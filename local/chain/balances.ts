@@ -3,7 +3,7 @@ import type { Machine } from './machine.ts';
 import { findDecimals, isTokenAccount, isTokenProgram, readHolding, toUiAmount, type UiTokenAmount } from './tokens.ts';
 
 /** A token balance as `getTransaction` lists it. */
-export interface TokenBalance {
+interface TokenBalance {
   accountIndex: number;
   mint: Address;
   owner: Address;

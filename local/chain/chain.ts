@@ -18,7 +18,7 @@ import { executeTransaction, simulateTransaction } from './programs/run-transact
 import { putMint } from './tokens.ts';
 
 /** How many slots after its own a transaction counts as confirmed and as finalized. */
-export interface CommitmentDepth {
+interface CommitmentDepth {
   confirmedAfterSlots: number;
   finalizedAfterSlots: number;
 }

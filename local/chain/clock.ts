@@ -1,6 +1,6 @@
 import { SLOT_MS } from './network.ts';
 
-export type ClockMode = 'live' | 'manual';
+type ClockMode = 'live' | 'manual';
 
 const START_SLOT = 1_000;
 

@@ -40,7 +40,7 @@ export interface DecodedTransaction {
 }
 
 /** What a lookup needs of an account. */
-export type AccountReader = (address: Address) => { programAddress: Address; data: ReadonlyUint8Array } | null;
+type AccountReader = (address: Address) => { programAddress: Address; data: ReadonlyUint8Array } | null;
 
 const LOOKUP_TABLE_HEADER_BYTES = 56;
 

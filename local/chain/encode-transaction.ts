@@ -5,7 +5,7 @@ import type { Execution, InnerInstruction } from './machine.ts';
 import { parseInstruction } from './parse-instruction.ts';
 
 export const TRANSACTION_ENCODINGS = ['json', 'jsonParsed', 'base64', 'base58'] as const;
-export type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number];
+type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number];
 
 /** The version of a recorded transaction: `legacy` or a number. */
 export function versionOf(record: TransactionRecord): 'legacy' | number {

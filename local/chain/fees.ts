@@ -1,5 +1,6 @@
 import type { ReadonlyUint8Array } from '@solana/kit';
-import type { Chain } from './chain.ts';
+import type { BlockhashWindow } from './blockhashes.ts';
+import type { ChainClock } from './clock.ts';
 import { type CompiledInstruction, decodeMessage } from './decode-transaction.ts';
 import { COMPUTE_BUDGET_PROGRAM, LAMPORTS_PER_SIGNATURE, SYSTEM_PROGRAM } from './network.ts';
 
@@ -15,8 +16,13 @@ export const SIGNATURE_PROGRAMS: readonly string[] = [
   'Secp256r1SigVerify1111111111111111111111111',
 ];
 
+interface PricedBy {
+  blockhashes: BlockhashWindow;
+  clock: ChainClock;
+}
+
 /** The fee a message would pay, in lamports; null when its blockhash is not valid any more. */
-export function feeOfMessage(chain: Chain, bytes: ReadonlyUint8Array): bigint | null {
+export function feeOfMessage(chain: PricedBy, bytes: ReadonlyUint8Array): bigint | null {
   const { message, instructions } = decodeMessage(bytes);
   if (!chain.blockhashes.isValid(message.lifetimeToken, chain.clock.slot)) return null;
   const programOf = (instruction: CompiledInstruction) => message.staticAccounts[instruction.programIdIndex];

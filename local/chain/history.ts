@@ -10,7 +10,7 @@ export interface TransactionRecord extends LandedTransaction {
 }
 
 /** What the chain knows of a transaction that just landed. */
-export interface LandedTransaction {
+interface LandedTransaction {
   signature: string;
   messageHash: string;
   slot: number;
@@ -25,7 +25,7 @@ export interface LandedTransaction {
   memo: string | null;
 }
 
-export interface SignatureRange {
+interface SignatureRange {
   before?: string;
   until?: string;
   limit: number;

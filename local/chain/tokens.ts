@@ -11,7 +11,7 @@ import { invalidParams } from './errors.ts';
 import type { Machine } from './machine.ts';
 import { FAUCET_ADDRESS, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, U64_MAX } from './network.ts';
 
-export const MINT_BYTES = 82;
+const MINT_BYTES = 82;
 export const TOKEN_ACCOUNT_BYTES = 165;
 
 /** An amount as nodes show it. `uiAmount` is null only in stored transactions, and only for zero. */

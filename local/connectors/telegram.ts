@@ -18,7 +18,7 @@ interface Message {
   from?: { id: number; username?: string };
   chat: { id: number; type: 'private' | 'group' | 'supergroup' | 'channel' };
 }
-export interface Update {
+interface Update {
   update_id: number;
   message?: Message;
   channel_post?: Message;

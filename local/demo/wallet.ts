@@ -38,7 +38,7 @@ export interface Bill {
 }
 
 /** What a wallet shows before it asks for a signature. */
-export interface Preview {
+interface Preview {
   feePayer: string;
   units: bigint;
   destination: string;

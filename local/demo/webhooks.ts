@@ -19,7 +19,7 @@ interface Event {
 }
 
 /** Ada's own server, listening for events. */
-export interface Mailbox {
+interface Mailbox {
   secret: string;
   received: Received[];
 }

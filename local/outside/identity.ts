@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { type Asked, fieldsOf, goTo, type Said, say } from './http.ts';
 
 /** A person with an account at a provider. */
-export interface SmallPerson {
+interface SmallPerson {
   subject: string;
   email: string;
   isEmailVerified: boolean;
@@ -11,7 +11,7 @@ export interface SmallPerson {
 }
 
 /** How a provider misbehaves until it is told otherwise. */
-export interface Lies {
+interface Lies {
   audience?: string;
   issuer?: string;
   nonce?: string;
@@ -51,7 +51,7 @@ interface Place {
 }
 
 export const clientOf = (id: string) => ({ clientId: `client-${id}`, clientSecret: `secret-of-client-${id}` });
-export const PEOPLE: SmallPerson[] = [
+const PEOPLE: SmallPerson[] = [
   { subject: '1001', email: 'ada@example.com', isEmailVerified: true, name: 'Ada' },
   { subject: '1002', email: 'bob@example.com', isEmailVerified: true, name: 'Bob' },
   { subject: '1003', email: 'eve@example.com', isEmailVerified: false, name: 'Eve, unverified' },

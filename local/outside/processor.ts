@@ -107,7 +107,8 @@ export class SmallProcessor {
 
 const listOf = (data: unknown[]) => ({ object: 'list', data, has_more: false, url: '/v1' });
 
-function answer(place: Place, call: string, form: Record<string, string>, origin: string): Said {
+/** Answers a call that names an object in its path; null for every other call. */
+function answerNamed(place: Place, call: string, form: Record<string, string>): Said | null {
   const [, customerId] = /^DELETE \/customers\/(\w+)$/.exec(call) ?? [];
   if (customerId) return deleteCustomer(place, customerId);
   const [, subscriptionId] = /^GET \/subscriptions\/(\w+)$/.exec(call) ?? [];
@@ -124,6 +125,10 @@ function answer(place: Place, call: string, form: Record<string, string>, origin
   }
   const [, endpointId] = /^POST \/webhook_endpoints\/(\w+)$/.exec(call) ?? [];
   if (endpointId) return place.endpoints.has(endpointId) ? say(200, place.endpoints.get(endpointId)) : refusal(404, 'No such endpoint');
+  return null;
+}
+
+function answer(place: Place, call: string, form: Record<string, string>, origin: string): Said {
   switch (call) {
     case 'POST /customers': {
       const customer = { id: newId('cus'), object: 'customer', metadata: nestedOf(form, 'metadata') };
@@ -177,7 +182,7 @@ function answer(place: Place, call: string, form: Record<string, string>, origin
     case 'POST /billing_portal/configurations':
       return say(200, keepPortal(place, newId('bpc'), form));
     default:
-      return refusal(404, `Unrecognized request URL (${call})`);
+      return answerNamed(place, call, form) ?? refusal(404, `Unrecognized request URL (${call})`);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Refusal } from './refusals.ts';
+import type { Challenge, Refusal } from './refusals.ts';
 
 /** A refusal as it goes out. A person’s browser asks for HTML and gets a page; every program gets the same facts as JSON. */
 export function present({ body, headers }: Refusal, accept: string | null | undefined): { body: string; headers: Record<string, string> } {
@@ -9,20 +9,6 @@ export function present({ body, headers }: Refusal, accept: string | null | unde
     body: isPage ? pageOf(body) : JSON.stringify(body),
     headers: { ...headers, ...policy, 'Content-Type': type, Vary: 'Accept', 'X-Content-Type-Options': 'nosniff' },
   };
-}
-
-interface Challenge {
-  resource?: { url?: string; description?: string };
-  accepts?: { asset?: string; amount?: string; network?: string; payTo?: string }[];
-}
-
-/** The challenge of a PAYMENT-REQUIRED header, decoded; undefined where it cannot be read. */
-export function decodedChallenge(header: string): Challenge | undefined {
-  try {
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (byte) => byte.charCodeAt(0)))) as Challenge;
-  } catch {
-    return undefined;
-  }
 }
 
 const NETWORKS: Record<string, { name: string; usdc: string }> = {

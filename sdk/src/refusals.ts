@@ -1,5 +1,4 @@
 import { SvcError } from './errors.ts';
-import { decodedChallenge } from './present.ts';
 
 /** What the buyer is told instead of being served. */
 export interface Refusal {
@@ -19,6 +18,21 @@ const refusal = (status: Refusal['status'], body: Refusal['body'], headers: Reco
   body,
 });
 const retryAfter = (seconds: number | null) => ({ 'Retry-After': String(Math.max(1, Math.ceil(seconds ?? RETRY_AFTER_SECONDS))) });
+
+/** The challenge of the service, as far as a page shows it. */
+export interface Challenge {
+  resource?: { url?: string; description?: string };
+  accepts?: { asset?: string; amount?: string; network?: string; payTo?: string }[];
+}
+
+/** The challenge of a PAYMENT-REQUIRED header, decoded; undefined where it cannot be read. */
+function decodedChallenge(header: string): Challenge | undefined {
+  try {
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (byte) => byte.charCodeAt(0)))) as Challenge;
+  } catch {
+    return undefined;
+  }
+}
 
 /** The resource's own 402, with the challenge the service prepared, and what it says in the body, because many tools show no headers. */
 export function paymentRequired(challenge: string, code: string, detail: string, headers: Record<string, string> = {}): Refusal {

@@ -7,6 +7,7 @@ import {
   importsOf,
   isFeature,
   outside,
+  program,
   RAIL_COMPARED,
   RAIL_FILES,
   rankOf,
@@ -59,7 +60,7 @@ describe('the direction of imports', () => {
     expect(across.filter((one) => isClosed(one) && one.path !== 'worker/features/routers.ts').map(({ edge }) => edge)).toEqual([]);
   });
 
-  it('has no cycle anywhere', () => {
+  it('has no cycle anywhere, tools and client package included', () => {
     const state = new Map<string, 'open' | 'done'>();
     const cycles: string[] = [];
     const visit = (path: string, trail: string[]): void => {
@@ -69,11 +70,13 @@ describe('the direction of imports', () => {
         return;
       }
       state.set(path, 'open');
-      for (const target of importsOf(path, sources.get(path) ?? '')) visit(target, [...trail, path]);
+      for (const target of importsOf(path, program.get(path) ?? '')) visit(target, [...trail, path]);
       state.set(path, 'done');
     };
-    for (const path of sources.keys()) visit(path, []);
+    for (const path of program.keys()) visit(path, []);
     expect(cycles).toEqual([]);
+    for (const folder of ['local/chain/', 'sdk/src/', 'worker/core/'])
+      expect([...state.keys()].filter((path) => path.startsWith(folder)).length).toBeGreaterThan(10);
   });
 
   it('keeps the objects away from the database, and their classes visible to the composition root alone', () => {
@@ -109,6 +112,11 @@ describe('every matter has one owner', () => {
       () => filesWith(BARE_UPDATE),
       // Fates have no version, and the new keys of accounts are stored under theirs.
       [/^worker\/platform\/db\/versioned\.ts$/, /^worker\/features\/(?:finality\/store|accounts\/auth\/pepper\.store)\.ts$/],
+    ],
+    [
+      'a list of values or rows reaches SQL through `setOf`, `amongIds` and `jsonRows`, and a batch is aborted by `abortIf` and `abortIfExists`',
+      () => filesWith(/json_each\(\$\{JSON\.|\(SELECT value FROM json_each\(\$|abortIf\(\s*\w+,\s*sql`EXISTS \([^`]*\)`|insert\(guard\)/),
+      [/^worker\/platform\/db\/(?:among|commit)\.ts$/],
     ],
     ['tables are made in platform/db/tables/', () => filesWith(/\bsqliteTable\(/), [/^worker\/platform\/db\/tables\//]],
     ['only objects touch object storage', () => filesWith(/\bctx\.storage\b|\bstate\.storage\b/), [/^durable-objects\//]],

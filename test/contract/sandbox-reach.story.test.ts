@@ -206,7 +206,7 @@ describe('a sandbox key, on every route of the document', () => {
     const after = await outsideRows();
     for (const [table, rows] of before) expect([table, after.get(table)]).toEqual([table, rows]);
     const kinds = ['payments', 'refunds', 'settlements', 'memberships', 'subscription_authorizations', 'metered_sessions', 'entitlements'];
-    for (const table of [...kinds, 'webhook_endpoints', 'unmatched_payments', 'events', 'figure_days', 'tx_claims'])
+    for (const table of [...kinds, 'webhook_endpoints', 'unmatched_payments', 'events', 'analytics_days', 'tx_claims'])
       expect([table, before.get(table)!.length > 0]).toEqual([table, true]);
     expect(held.size).toBeGreaterThan(4);
     expect(JSON.parse(held.get('metered session')!)).toMatchObject({ session: { stage: 'open' }, owner: ada.live.session_id });

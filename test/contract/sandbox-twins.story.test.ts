@@ -17,7 +17,7 @@ const BEYOND = 2;
 const OF_ANOTHER = ['payment_id', 'last_payment_id', 'membership_id', 'event_id', 'receipt_id'];
 /** Sweeps that take rows of the sandbox too: those of wall time, and those that look over everything. */
 const OF_BOTH_MODES =
-  /^(?:sandboxes|endedSandboxes|deliveries|idempotency|handoffs|identities|paymentSessions|failedSettlements|endedDeliveries|endedMails|endpointHours|archive|endedSessions|entitlements|refunds|figures|endedSetups|receiptChains|audit)$/;
+  /^(?:sandboxes|endedSandboxes|deliveries|idempotency|handoffs|identities|paymentSessions|failedSettlements|endedDeliveries|endedMails|endpointHours|archive|endedSessions|entitlements|refunds|analytics|endedSetups|receiptChains|audit)$/;
 
 interface Column {
   name: string;

@@ -6,6 +6,13 @@ export const sources = new Map(
     import.meta.glob<string>('../../{worker,durable-objects}/**/*.{ts,tsx,js}', { query: '?raw', import: 'default', eager: true }),
   ).map(([path, text]) => [path.slice(6), text]),
 );
+/** The tools of a developer and the client package: they have no ranks, and the same budgets. */
+const tools = new Map(
+  Object.entries(
+    import.meta.glob<string>(['../../{local,sdk/src}/**/*.ts', '!**/*.d.ts'], { query: '?raw', import: 'default', eager: true }),
+  ).map(([path, text]) => [path.slice(6), text]),
+);
+export const program = new Map([...sources, ...tools]);
 export const readmes = import.meta.glob<string>('../../{worker,durable-objects}/**/README.md', {
   query: '?raw',
   import: 'default',
@@ -35,15 +42,17 @@ export const ROOMS = [
   /^worker\/pages\/account\/(?!pages\.tsx$|client\/)/,
   /^worker\/pages\/account\/client\//,
   /^worker\/core\//,
-  // Receipts as papers, and letters: pure, and loaded when they are first needed.
+  // Receipts as papers: pure, and loaded when they are first needed.
   /^worker\/papers\/text\//,
   /^worker\/papers\//,
-  /^worker\/letters\//,
   /^worker\/rules\//,
+  // Letters as they are read, loaded when one is sent.
+  /^worker\/letters\//,
   /^worker\/solana\//,
   /^worker\/protocols\//,
   /^worker\/platform\/(?:variables\/)?[\w.-]+\.ts$/,
   /^worker\/platform\/db\/tables\//,
+  /^worker\/platform\/db\/among\.ts$/,
   /^worker\/platform\/queues\//,
   /^worker\/platform\/db\//,
   /^worker\/platform\/providers\//,
@@ -71,7 +80,7 @@ export const ROOMS = [
   /^worker\/features\/webhooks\//,
   /^worker\/features\/mail-delivery\//,
   /^worker\/features\/support\//,
-  /^worker\/features\/figures\//,
+  /^worker\/features\/analytics\//,
   /^worker\/features\/readiness\//,
   /^worker\/features\/agent-setup\//,
   /^worker\/features\/billing\//,

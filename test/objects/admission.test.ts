@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '#rules/admission.ts';
-import type { CallOutcome } from '#rules/figures/key-usage.ts';
+import type { CallOutcome } from '#rules/analytics/key-usage.ts';
 import { admissionRequest, admittedAccount, admittedKey } from '../world/admitted.ts';
 import { testEnv } from '../world/env.ts';
 

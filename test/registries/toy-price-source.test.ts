@@ -12,9 +12,9 @@ vi.mock('#rules/price-sources.ts', async (original) => {
   const { PRICE_SOURCES } = await original<typeof import('#rules/price-sources.ts')>();
   return { PRICE_SOURCES: [...PRICE_SOURCES, TOY] };
 });
-vi.mock('#platform/providers/price.ts', async (original) => {
+vi.mock('#platform/providers/price-sources.ts', async (original) => {
   const [{ getPriceSource }, { toyAverage }] = await Promise.all([
-    original<typeof import('#platform/providers/price.ts')>(),
+    original<typeof import('#platform/providers/price-sources.ts')>(),
     import('./toy-price-source.ts'),
   ]);
   return { getPriceSource: (name: string) => (name === TOY ? toyAverage : getPriceSource(name as Parameters<typeof getPriceSource>[0])) };

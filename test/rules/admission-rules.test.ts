@@ -9,7 +9,7 @@ import {
   type RefusalReason,
   type Window,
 } from '#rules/admission.ts';
-import { addOutcome, type CallOutcome, emptyUsage } from '#rules/figures/key-usage.ts';
+import { addOutcome, type CallOutcome, emptyUsage } from '#rules/analytics/key-usage.ts';
 import { PLAN_NAMES, rateOf } from '#rules/plans.ts';
 import { admissionRequest, admittedAccount, admittedKey } from '../world/admitted.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FeesSpent, spendWithin, withFailedFee } from '#rules/fees.ts';
+import { type FeesSpent, spendWithin, withFailedFee } from '#rules/admission.ts';
 
 describe('the fees of a day', () => {
   const DAY = 86_400_000;

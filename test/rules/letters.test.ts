@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LOCALE_NAMES } from '#core/locales.ts';
-import type { LetterFacts, LetterName } from '#letters/letter.ts';
 import { LETTERS } from '#letters/letters.ts';
 import { type Frame, type Rendered, renderLetter } from '#letters/render.tsx';
+import type { LetterFacts, LetterName } from '#rules/letters.ts';
 
 const AMOUNT = { asset: 'USDC', amount: '1234.5', base_units: '1234500000' } as const;
 const AT = '2026-11-14T22:13:20.000Z';

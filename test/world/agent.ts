@@ -5,7 +5,7 @@ import { ExactSvmScheme } from '@x402/svm';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64 } from '#core/encoding.ts';
 import { entitlementIdOf } from '#core/ids.ts';
-import type { Actor, Env } from '#platform/context.ts';
+import type { Env } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import type { Answer, Merchant, World } from './world.ts';
 
@@ -56,18 +56,6 @@ export async function sellToAgents(w: World, merchant: Merchant, terms: Record<s
   await readyToBePaid(w, merchant);
   return w.product(merchant, { price: { asset: 'USDC', amount: '0.01' }, live_mode_confirmed: true, ...terms });
 }
-
-/** A merchant as a verb is told of the caller: signed in, in live mode. */
-export const actorOf = ({ userId }: Merchant): Actor => ({
-  accountId: userId,
-  keyId: null,
-  livemode: true,
-  permissions: ['execute'],
-  plan: 'scale',
-  isStaff: false,
-  via: 'jwt',
-  signIn: null,
-});
 
 /** A write of the access API under a key of its own, unless one is named. */
 export const write = (w: World, merchant: Merchant, path: string, body: unknown, options: WriteOptions = {}) =>

@@ -59,7 +59,7 @@ const KNOWN: Values = {
     endpoint_id: "'webhook_endpoints-id-' || (n / 100)",
   },
   // A merchant has one in each mode.
-  figure_totals: { merchant_id: "'figure_totals-merchant-' || n" },
+  analytics_totals: { merchant_id: "'analytics_totals-merchant-' || n" },
   // None of them is to be deleted at the processor.
   billing_customers: { erasing_since: 'NULL', past_due_since: "'{}'" },
   accounts: { processor_plans: "'[]'", former_emails: "'[]'" },

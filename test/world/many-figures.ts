@@ -40,12 +40,12 @@ export async function seedFigures(db: D1Database, paymentId: string, payments = 
   await db.batch([
     db
       .prepare(
-        `${many(DAYS)} INSERT INTO figure_days (merchant_id, livemode, day, quarters, products) SELECT ?, 1, ? - n * ${DAY}, ?, ? FROM many`,
+        `${many(DAYS)} INSERT INTO analytics_days (merchant_id, livemode, day, quarters, products) SELECT ?, 1, ? - n * ${DAY}, ?, ? FROM many`,
       )
       .bind(merchantId, today, byQuarter, byProduct(SALES_PER_QUARTER * 96)),
     db
       .prepare(
-        `${many(DAYS * 96)} INSERT INTO figure_quarters (merchant_id, livemode, quarter, products) SELECT ?, 1, ? - n * ${QUARTER_MS}, ? FROM many`,
+        `${many(DAYS * 96)} INSERT INTO analytics_quarters (merchant_id, livemode, quarter, products) SELECT ?, 1, ? - n * ${QUARTER_MS}, ? FROM many`,
       )
       .bind(merchantId, today, byProduct(SALES_PER_QUARTER)),
   ]);

@@ -100,7 +100,7 @@ export interface ValidationProblem {
   ctx?: { nearest?: string };
 }
 
-export interface ApiErrorOptions {
+interface ApiErrorOptions {
   detail?: string;
   /** With validation_error and unknown_field: becomes the list in `detail`. */
   problems?: ValidationProblem[];

@@ -37,6 +37,13 @@ export function newId<T extends Id<string>>(now: number): T {
   return uuid<T>(bytes, 7);
 }
 
+/** A fence must not come again, also not after its record was deleted, or a holder that slept could finish another's request. */
+export function newFence(): number {
+  const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number];
+  // 53 bits: as many as a number holds exactly, in JavaScript and in the column.
+  return (high >>> 11) * 2 ** 32 + low;
+}
+
 /** The milliseconds that a UUIDv7 was made at. */
 export const madeAt = (id: Id): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 

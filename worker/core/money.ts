@@ -27,7 +27,7 @@ export const money = <A extends Asset>(asset: A, units: bigint): Money<A> => {
   return { asset, units };
 };
 
-export type AmountProblem = 'not_a_decimal' | 'too_many_decimals' | 'out_of_range';
+type AmountProblem = 'not_a_decimal' | 'too_many_decimals' | 'out_of_range';
 
 /**
  * Decimal text to atomic units. Refuses what a lenient parser would accept: signs, exponents, leading zeros, a bare point,

@@ -6,6 +6,7 @@ import { oauthRoutes } from '#features/accounts/oauth/routes.ts';
 import { operatorRoutes } from '#features/accounts/operator/routes.ts';
 import { accountRoutes } from '#features/accounts/routes.ts';
 import { bootstrapRoutes } from '#features/agent-setup/routes.ts';
+import { analyticsRoutes } from '#features/analytics/routes.ts';
 import { activationRoutes } from '#features/billing/activation/routes.ts';
 import { billingRoutes } from '#features/billing/processor/routes.ts';
 import { identityRoutes } from '#features/checkout/buyer-identity/routes.ts';
@@ -17,7 +18,6 @@ import { paymentSessionRoutes } from '#features/checkout/sessions/routes.ts';
 import { communityRoutes } from '#features/communities/routes.ts';
 import { entitlementRoutes } from '#features/entitlements/routes.ts';
 import { facilitatorRoutes } from '#features/facilitator/routes.ts';
-import { figureRoutes } from '#features/figures/routes.ts';
 import { bounceOperatorRoutes, mailRoutes } from '#features/mail-delivery/routes.ts';
 import { membershipRoutes } from '#features/memberships/routes.ts';
 import { announcedDeliveryRoutes, meteredSessionRoutes } from '#features/metered/buyer/routes.ts';
@@ -55,7 +55,7 @@ export const versionedRouters = [
   accountRoutes,
   domainRoutes,
   communityRoutes,
-  figureRoutes,
+  analyticsRoutes,
   keyRoutes,
   keyResourceRoutes,
   productRoutes,

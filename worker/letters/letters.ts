@@ -1,12 +1,57 @@
 import type { Locale } from '#core/locales.ts';
+import type { LetterFacts, LetterName, NotificationPref, SecurityChange } from '#rules/letters.ts';
 import { formatInstant, formatMoney, plainName } from '../pages/parts/text.ts';
-import type { Letter, LetterFacts, LetterName, LetterWords } from './letter.ts';
 import de from './words/de.json';
 import en from './words/en.json';
 import es from './words/es.json';
 import fr from './words/fr.json';
 import ja from './words/ja.json';
 import ptBR from './words/pt-br.json';
+
+/** A letter in one language; `{name}` is filled in from its values. */
+export interface Words {
+  subject: string;
+  /** Before its lines, where it is told a `name`. */
+  greeting?: string;
+  lines: string[];
+  /** After its lines, where it is told a `platform`. */
+  entry?: string[];
+  /** Names of its facts, in their order; each stands where its value is known. */
+  rows?: Record<string, string>;
+  /** What its link is called. */
+  button?: string;
+  /** Name of its second link. */
+  also?: string;
+}
+
+/** Texts of every letter in one language. */
+export type LetterWords = Readonly<Record<LetterName, Words>> & {
+  /** `changes`: the sentence about each change; `{named}` is the provider, key or URL. */
+  readonly security_alert: { readonly changes: Readonly<Record<SecurityChange, string>> };
+};
+
+/** One letter: its recipient, its links and the values of its texts. */
+export interface Letter<F> {
+  /** The preference of the account that switches it off; null: it is always sent. */
+  pref: NotificationPref | null;
+  /** `owner`: the account's address, once it is verified; `anyone`: the address that was given. */
+  to: 'owner' | 'anyone';
+  /** Goes to a buyer or to whom the merchant names, and counts against the ceilings of what merchants send. */
+  isOfMerchant?: true;
+  /** A proof that the address was reached, made when it is sent and stored nowhere; it goes to `path`. */
+  token?: 'verify' | 'reset';
+  /** Below the service's own address. */
+  path?(facts: F, token: string): string;
+  /** Path of a second link, which is no button. Null where there is none. */
+  alsoPath?(facts: F): string | null;
+  /** ISO 8601: from then on it tells of something to come that has passed, and is not sent. */
+  until?(facts: F): string;
+  values?(facts: F, locale: Locale): Record<string, string>;
+  /** Colour of the sender's brand, for its button. */
+  accent?(facts: F): string | undefined;
+  /** What the sender wrote to the reader, line by line, shown as a quotation. */
+  quoted?(facts: F): string | undefined;
+}
 
 /** Texts of all letters, by language. */
 export const WORDS: Record<Locale, LetterWords> = { en, es, de, fr, 'pt-BR': ptBR, ja };

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
 import type { Locale } from '#core/locales.ts';
+import type { LetterFacts, LetterName } from '#rules/letters.ts';
 import { paletteOf } from '../pages/parts/colour.ts';
 import { plain, plainLines } from '../pages/parts/text.ts';
-import type { Letter, LetterFacts, LetterName } from './letter.ts';
-import { LETTERS, WORDS } from './letters.ts';
+import { LETTERS, type Letter, WORDS } from './letters.ts';
 
 /** A letter as a provider takes it: two forms of the same words. */
 export interface Rendered {

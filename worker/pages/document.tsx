@@ -42,7 +42,7 @@ export const ownWalletParts = (ownWallet: OwnWallet | null): Pick<Sheet, 'alsoCo
 });
 const OWN_WALLET_ASSETS = { demo: PAGE_ASSETS.demoWallet, test: PAGE_ASSETS.testWallet };
 
-export interface Sheet {
+interface Sheet {
   title: string;
   layout: 'two' | 'receipt' | 'plain' | 'narrow';
   accentHex?: string;

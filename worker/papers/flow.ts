@@ -12,7 +12,7 @@ export interface Block {
   draw: (canvas: Canvas, top: number) => void;
 }
 
-export interface PlacedBlock {
+interface PlacedBlock {
   block: Block;
   top: number;
 }

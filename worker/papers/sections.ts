@@ -18,7 +18,7 @@ export interface Mark {
   meaning: string;
 }
 
-export interface Section {
+interface Section {
   title: string;
   rows: Row[];
 }

@@ -94,7 +94,7 @@ export function checkedConfig(env: Env): ReturnType<typeof readConfig> {
 }
 
 /** The configuration of a sound environment. One that is not is refused before anything asks for it. */
-export function configOf(env: Env): Config {
+function configOf(env: Env): Config {
   const { config, findings } = checkedConfig(env);
   assert(config !== null, `configuration: ${findings.map(({ name, problem }) => `${name} ${problem}`).join('; ')}`);
   return config;
@@ -106,7 +106,7 @@ export const nodesOf = ({ rpcUrls, network }: Config, leftMs: () => number): Nod
 
 export type Db = ReturnType<typeof drizzle>;
 
-export interface Database {
+interface Database {
   /** Of its binding. */
   name: string;
   db: Db;
@@ -128,7 +128,7 @@ export interface Actor extends Caller {
 }
 
 /** Whose sandbox, and which session of it: each session has a clock and customers of its own. */
-export interface Sandbox {
+interface Sandbox {
   readonly merchantId: AccountId;
   /** null: what the merchant's own test calls make, which lives by wall time. */
   readonly sessionId: SandboxSessionId | null;
@@ -200,7 +200,7 @@ export const scopeIn = (shard: Shard, { merchantId, livemode }: Tenant): Scope =
  */
 const DEADLINES_MS = { request: 20 * SECOND, job: 30 * SECOND, attempt: 30 * SECOND, sweep: 2 * MINUTE, export: 5 * MINUTE } as const;
 
-export interface CtxOptions {
+interface CtxOptions {
   requestId: string;
   kind?: keyof typeof DEADLINES_MS;
   cause?: string | undefined;

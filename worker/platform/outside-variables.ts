@@ -5,7 +5,7 @@
  */
 
 import { z } from 'zod';
-import { MAIL_PROVIDERS } from '#letters/letter.ts';
+import { MAIL_PROVIDERS } from '#rules/letters.ts';
 import { type Variable, variableOf } from './variable.ts';
 
 /** Of a party outside: a small world of this machine may stand in for it. */

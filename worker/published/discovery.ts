@@ -26,7 +26,7 @@ export interface PublishedDocument {
 }
 
 /** The `x-payment-info` of an operation, as payment discovery writes it. Advisory: the 402 itself decides. */
-export interface PaymentInfo {
+interface PaymentInfo {
   price: { mode: 'fixed'; currency: 'USD'; amount: string } | { mode: 'dynamic'; currency: 'USD' };
   protocols: { x402: Record<string, never> }[];
 }

@@ -13,15 +13,15 @@ import { CHECKOUT_RAILS } from '#rules/product-rails.ts';
 
 /** One story in examples: a product, its payment, what it bought, and who is told. Typed by the shapes they are examples of. */
 export const AT = '2026-11-21T09:00:00.000Z';
-export const PRODUCT = '01a1fc21-d414-7315-8bae-d95e4ff00293';
-export const PAYMENT = '01a1fc22-795c-7aa3-b5c5-00f025ea9dfd';
-export const MEMBERSHIP = '01a1fc22-fc04-73a9-85b5-0988823bac5b';
+const PRODUCT = '01a1fc21-d414-7315-8bae-d95e4ff00293';
+const PAYMENT = '01a1fc22-795c-7aa3-b5c5-00f025ea9dfd';
+const MEMBERSHIP = '01a1fc22-fc04-73a9-85b5-0988823bac5b';
 export const RECEIPT = '01a1fc23-0b1d-7c55-9d0f-5b1f3a2c4d6e';
-export const BUYER = '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ';
+const BUYER = '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ';
 export const SELLER = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
-export const REFERENCES = ['HGtdnX8isJVRhEMPP8fVuSWxkEvPSqUKUjzkoQj5RohN', '6hjrWR3LkfsPH6A8BmpkMrGUAZv7aXLf57YxZE76ba9x'];
-export const SIGNATURE = '3x13hj7Y4Z28SQwjJfLdBJQr65QKMe2PwC7EUb1wcAZwui73aJezJmyasTkh6QxTNd2Y3KZgKd6DALtqdbHaf5E1';
-export const PRICE = { asset: 'USDC', amount: '5', base_units: '5000000' } as const;
+const REFERENCES = ['HGtdnX8isJVRhEMPP8fVuSWxkEvPSqUKUjzkoQj5RohN', '6hjrWR3LkfsPH6A8BmpkMrGUAZv7aXLf57YxZE76ba9x'];
+const SIGNATURE = '3x13hj7Y4Z28SQwjJfLdBJQr65QKMe2PwC7EUb1wcAZwui73aJezJmyasTkh6QxTNd2Y3KZgKd6DALtqdbHaf5E1';
+const PRICE = { asset: 'USDC', amount: '5', base_units: '5000000' } as const;
 
 export const created: z.infer<typeof PaymentBody> = {
   payment_id: PAYMENT,
@@ -43,7 +43,7 @@ export const created: z.infer<typeof PaymentBody> = {
   poll_after_ms: 2000,
 };
 export const submitted = { ...created, status: 'PENDING_CONFIRMATION' as const, tx_signature: SIGNATURE, version: 2 };
-export const proof = { payer_wallet: BUYER, slot: 3563, block_time: AT, confirmed_at: AT, membership_id: MEMBERSHIP, receipt_id: RECEIPT };
+const proof = { payer_wallet: BUYER, slot: 3563, block_time: AT, confirmed_at: AT, membership_id: MEMBERSHIP, receipt_id: RECEIPT };
 export const confirmed = { ...submitted, ...proof, status: 'CONFIRMED' as const, version: 3, poll_after_ms: null };
 /** Of a member who waits to be let in, and of one who was. */
 export const delivery: z.infer<typeof MembershipBody>['delivery'] = {

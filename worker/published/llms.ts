@@ -80,7 +80,7 @@ const RULES = [
 ];
 
 /** Where one operation is described by itself, so that a reader who follows a link fetches one call and not all of them. */
-export const operationPath = (operationId: string): string => `/v1/docs/${operationId}.md`;
+const operationPath = (operationId: string): string => `/v1/docs/${operationId}.md`;
 
 const linkTo = (baseUrl: string, { method, path, operation }: ReturnType<typeof operationsOf>[number]): string =>
   `- [${method} ${path}](${baseUrl}${operationPath(operation.operationId)}): ${operation.summary ?? ''}`;

@@ -4,7 +4,7 @@ import { parseAmount } from '#core/money.ts';
 import { addDays } from '#core/time.ts';
 
 /** Plans: quotas and rates, the one place they are written. */
-export interface Plan {
+interface Plan {
   /** For 30 days, as a decimal. */
   priceUsdc: string;
   activeKeysMax: number;

@@ -38,7 +38,7 @@ import {
 } from './transaction.ts';
 
 /** One leg of a checkout: `units` of the mint to the wallet's associated token account; lamports to the wallet itself. */
-export interface Leg {
+interface Leg {
   wallet: string;
   /** The wallet again where lamports are paid. */
   ata: string;
@@ -162,7 +162,7 @@ export function withReferences(instruction: KitInstruction, references: readonly
   return { ...instruction, accounts: [...(instruction.accounts ?? []), ...keys] };
 }
 
-export type PreparedProblem =
+type PreparedProblem =
   | 'undecodable'
   | 'lookup_tables'
   | 'unsigned'

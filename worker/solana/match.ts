@@ -29,7 +29,7 @@ export interface Expectation {
 /** For a transaction that was judged in time before. */
 export const ANY_TIME = { notBeforeSeconds: 0, notAfterSeconds: Number.MAX_SAFE_INTEGER };
 
-export type MismatchReason =
+type MismatchReason =
   | 'transaction_failed'
   | 'memo_missing'
   | 'memo_ambiguous'

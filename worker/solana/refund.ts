@@ -11,7 +11,7 @@ export function refundNonceOf({ memos }: Pick<ChainTransaction, 'memos'>): strin
 }
 
 /** From which wallet, to which account, and at least how much. `mint` is NATIVE_MINT for SOL. */
-export interface ExpectedRefund {
+interface ExpectedRefund {
   mint: string;
   fromWallet: string;
   destination: string;

@@ -74,7 +74,7 @@ export interface ChainTransaction {
 }
 
 /** What a program says it did, by a call to itself that no other program can make. (Anchor, `emit_cpi`) */
-export interface ProgramEvent {
+interface ProgramEvent {
   programId: string;
   /** Its discriminator and its fields. */
   data: Uint8Array;

@@ -66,21 +66,6 @@ describe('a prepared refund that was not seen', () => {
     expect(payment.refunded).toMatchObject([{ tx_signature: signature }]);
   });
 
-  it('of a release that noted no height lapses a blockhash’s life after the first look', async () => {
-    one = await refundable(w, ada);
-    expect((await prepare(one)).status).toBe(200);
-    await w.env.DB.prepare('UPDATE refunds SET last_valid_block_height = NULL WHERE payment_id = ?').bind(one.id).run();
-    await w.chain.call('local_warp', 60);
-    await refuses(one);
-    expect(await lapsedAt()).toBeNull();
-    await w.chain.call('local_warp', 300);
-    await refuses(one);
-    expect(await lapsedAt()).toEqual(expect.any(Number));
-    await age(DAY_MS / 24);
-    await w.sweepAlone('reference');
-    expect((await prepare(one)).status).toBe(200);
-  });
-
   it('is not taken for lapsed where no node answers', async () => {
     one = await refundable(w, ada);
     expect((await prepare(one)).status).toBe(200);

@@ -224,7 +224,7 @@ describe('a refund', () => {
     const eve = await w.merchant();
     const [key, shop] = [eve.key, await w.product(eve)];
     const { payment } = await w.purchase(shop, buyer);
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     for (const [name, value] of [
       ['local_fundUsdc', '1'],
       ['local_fundSol', '1000000000'],

@@ -105,9 +105,9 @@ describe('an idempotency key whose effect is in the database', () => {
 
   it('tells a caller to retry when the effect lost a race of its own', async () => {
     const r = request();
-    const veto = { events: [], writes: [ctxAt().db.insert(guard).select(sql`SELECT NULL WHERE 1`)], result: 'x' };
-    const vetoed = (keep: Keep<string>) => commitKept(ctxAt(), veto, keep);
-    await expect(once(ctxAt(), r, vetoed, present)).rejects.toMatchObject({ code: 'idempotency_race', options: { retryAfterSeconds: 1 } });
+    const aborting = { events: [], writes: [ctxAt().db.insert(guard).select(sql`SELECT NULL WHERE 1`)], result: 'x' };
+    const abort = (keep: Keep<string>) => commitKept(ctxAt(), aborting, keep);
+    await expect(once(ctxAt(), r, abort, present)).rejects.toMatchObject({ code: 'idempotency_race', options: { retryAfterSeconds: 1 } });
   });
 
   it('is free again after its life', async () => {

@@ -50,7 +50,7 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   endedSessions: 'both',
   refunds: 'both',
   entitlements: 'both',
-  figures: 'both',
+  analytics: 'both',
   endedSetups: 'both',
   receiptChains: 'both',
   audit: 'both',

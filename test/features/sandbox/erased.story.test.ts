@@ -20,7 +20,7 @@ describe('a session of the sandbox that is erased', () => {
   let eve: Merchant;
   beforeAll(async () => {
     [ada, eve] = await Promise.all([w.merchant(), w.merchant()]);
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
   });
 
   /** The session's end was long ago, and the sweep of sessions finds it. */
@@ -35,7 +35,7 @@ describe('a session of the sandbox that is erased', () => {
     return { ...summary, ...analytics, as_of: '', top_products: analytics.top_products.map(({ count }: { count: number }) => count) };
   };
   const rowsOf = async (merchant: Merchant): Promise<number> => {
-    const sql = ['figure_days', 'figure_quarters', 'figure_totals']
+    const sql = ['analytics_days', 'analytics_quarters', 'analytics_totals']
       .map((table) => `SELECT count(*) AS n FROM ${table} WHERE merchant_id = ?1 AND livemode = 0`)
       .join(' UNION ALL ');
     const { results } = await w.env.DB.prepare(`SELECT sum(n) AS n FROM (${sql})`).bind(merchant.userId).all<{ n: number }>();
@@ -82,19 +82,19 @@ describe('a session of the sandbox that is erased', () => {
     await runScenario(w, eve, 'payment_overpaid', asked);
     const [live, product] = [await w.merchant(), await w.product(ada)];
     await w.purchase(product, await w.chain.wallet());
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     const late = await runScenario(w, ada, 'payment_failed', asked);
     const liveBefore = (await w.call('GET', '/v1/account/summary', { key: ada.key })).body;
     expect((await told(ada)).confirmed_payments).toBeGreaterThan((await told(eve)).confirmed_payments);
     await erase(folded.session_id);
     await erase(late.session_id);
     expect(await told(ada)).toEqual(await told(eve));
-    await w.sweepAlone('figures');
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
+    await w.sweepAlone('analytics');
     expect(await told(ada)).toEqual(await told(eve));
     expect(await rowsOf(ada)).toBeGreaterThan(0);
     await erase(kept.session_id);
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     expect(await told(ada)).toEqual({ ...(await told(live)), top_products: [] });
     expect(await rowsOf(ada)).toBe(0);
     expect((await w.call('GET', '/v1/account/summary', { key: ada.key })).body.totals).toEqual(liveBefore.totals);

@@ -62,7 +62,7 @@ describe('a scenario of what renews itself', () => {
     const total = (table: string) => w.env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<number>('n');
     const plans = await total('subscription_plans');
     await w.env.DB.prepare('UPDATE sandbox_sessions SET ended_at = 0 WHERE id = ?').bind(gone.session_id).run();
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     await w.sweepAlone('endedSandboxes');
     expect((await callTesting(w, ada, 'GET', `sessions/${gone.session_id}`)).status).toBe(404);
     expect(await rowsOf(gone)).toEqual(before.map(() => 0));

@@ -144,7 +144,7 @@ describe('a session of the sandbox', () => {
     for (let i = 0; i < 100; i++) await w.deliver();
     expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).body.status).toBe('failed');
     await w.env.DB.prepare('UPDATE sandbox_sessions SET ended_at = 0 WHERE id = ?').bind(id).run();
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     await w.sweepAlone('endedSandboxes');
     expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).status).toBe(404);
   });
@@ -234,7 +234,7 @@ describe('a session of the sandbox', () => {
     const made = await left();
     const { stub } = await joinCustomer(w, ada, id);
     expect(made.every((n) => n! > 0)).toBe(true);
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     try {
       setTime(Date.now() + 29 * DAY);
       await w.sweepAlone('endedSandboxes');

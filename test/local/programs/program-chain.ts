@@ -23,9 +23,6 @@ import type { InstructionLayout } from '#solana/programs/instruction-layout.ts';
 import type { Machine } from '../../../local/chain/machine.ts';
 import { type ChainServer, newAddress, openChain, startChainServer, type TestChain, tokenAddressOf, USDC } from '../chain/wallets.ts';
 
-/** An instruction as the builders of the programs make it: with accounts, with data, without signers. */
-export type Built = Instruction & { accounts: readonly AccountMeta[]; data: Uint8Array };
-
 /** What came of a transaction: accepted, the program's own number, or the name of a cause every program shares. */
 export type Verdict = 'accepted' | number | string;
 

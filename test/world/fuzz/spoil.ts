@@ -65,7 +65,6 @@ const hostile: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(101, 2000).map((length) => Array.from({ length }, () => 1)) },
 );
 
-export const hostileValues = hostile;
 export const hostileTexts = fc.oneof(fc.constantFrom(...NUMERALS, ...TEXTS), fc.string({ unit: 'binary', maxLength: 60 }));
 
 export const spoilings: fc.Arbitrary<Spoiling[]> = fc.oneof(

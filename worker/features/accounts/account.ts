@@ -3,7 +3,6 @@ import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import { dropMailsOf } from '#features/mail/outbox.ts';
-import { NOTIFICATION_PREFS, type NotificationPrefs, prefsOf } from '#letters/letter.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Keep } from '#platform/db/once.ts';
@@ -11,6 +10,7 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { fetchPicture } from '#platform/providers/picture.ts';
 import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
+import { NOTIFICATION_PREFS, type NotificationPrefs, prefsOf } from '#rules/letters.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { changeAccount } from './change-account.ts';
 import { eraseWhatNames } from './erasure.store.ts';
@@ -18,7 +18,7 @@ import { planLocks } from './oauth/identities.ts';
 import { mergeSettings } from './settings.ts';
 import { forgetLogo, forgetWallets, type MerchantSettings, revokeAllKeys, storeLogo } from './store.ts';
 
-export interface UpdateAccount {
+interface UpdateAccount {
   displayName?: string;
   timezone?: string;
   locale?: Locale;

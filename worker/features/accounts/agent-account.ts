@@ -16,8 +16,6 @@ import { newAccount } from './auth/sign-in.ts';
 import { draftKey } from './keys/keys.ts';
 import { insertAccount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from './store.ts';
 
-export type { Account, ApiKey };
-
 const admissionOf = (ctx: Ctx, accountId: string) => admissionObject(ctx, `account:${admissionIdOf(accountId)}`);
 
 /** An account without e-mail or wallet, on the free plan, and its sandbox key: belong into one batch. */
@@ -40,7 +38,7 @@ export const planAgentKey = (ctx: Shard, held: AccountPlans, key: ApiKey): Write
 
 /**
  * Stores the end of these keys by `store`, and has them refused from the next request on. The database decides first: a batch
- * that was vetoed leaves every key as good as it was. Before it, the object is told that a change is under way, so that it asks
+ * that was aborted leaves every key as good as it was. Before it, the object is told that a change is under way, so that it asks
  * the database within a minute should its caller never come back to tell it the outcome.
  */
 export async function endKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 'keyHash'>[], store: () => Promise<T>): Promise<T> {

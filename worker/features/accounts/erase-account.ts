@@ -3,7 +3,7 @@ import { giveAllBack } from '#features/communities/community.ts';
 import { dropMailsOf } from '#features/mail/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
 import { eraseWhatNames, listUnerased, markErased } from './erasure.store.ts';
 import { planLocks } from './oauth/identities.ts';
 

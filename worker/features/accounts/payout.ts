@@ -13,7 +13,7 @@ import { isFreshSignIn, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, orNull } from '#platform/http/openapi.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { planPayoutEmail } from './auth/owner-emails.ts';
-import { findKnownWallets, rememberWallet, vetoUnlessFirst } from './store.ts';
+import { abortUnlessFirst, findKnownWallets, rememberWallet } from './store.ts';
 
 export const PayoutBody = z
   .object({
@@ -25,7 +25,7 @@ export const PayoutBody = z
   })
   .openapi('PayoutChange');
 
-export interface PayoutChange {
+interface PayoutChange {
   /** What pays out there: a product, a rail, or the account itself. */
   subject: NewEvent['subject'];
   wallet: string | null;
@@ -56,8 +56,8 @@ export async function planPayout(ctx: Scope, actor: Actor, change: PayoutChange)
   const isEmailed = known !== 'this_one' || change.railId !== undefined;
   const emails = isEmailed ? await planPayoutEmail(ctx, merchantId, { wallet, previous, paid_for: paidFor }) : [];
   if (wallet === null || known === 'this_one') return { events, writes: emails };
-  const veto = isFreshSignIn(ctx, actor) ? [] : [vetoUnlessFirst(ctx, merchantId, wallet)];
-  return { events, writes: [...veto, rememberWallet(ctx, merchantId, wallet), ...emails] };
+  const guards = isFreshSignIn(ctx, actor) ? [] : [abortUnlessFirst(ctx, merchantId, wallet)];
+  return { events, writes: [...guards, rememberWallet(ctx, merchantId, wallet), ...emails] };
 }
 
 /** The wallet of a new account, which its person has just signed in with. */

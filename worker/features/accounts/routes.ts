@@ -2,7 +2,6 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { LOCALE_NAMES } from '#core/locales.ts';
 import { iso } from '#core/time.ts';
 import { addressKeysOf, type BounceReason, findBounce } from '#features/mail/outbox.ts';
-import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#letters/letter.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
@@ -31,6 +30,7 @@ import {
 } from '#platform/http/openapi.ts';
 import { countPasswordTry, hitBucket } from '#platform/http/rate-limit.ts';
 import type { SignInProvider } from '#rules/admission.ts';
+import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#rules/letters.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { type AccountUpdate, deleteAccount, updateAccount } from './account.ts';

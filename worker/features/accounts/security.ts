@@ -8,9 +8,9 @@ import { formerEmailsAfter, planSecurityAlert, planVerification } from './auth/o
 import { findByPassword, newPasswordHash } from './auth/passwords.ts';
 import { emailKeysOf, findAccountByEmail, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
 import { changeAccount } from './change-account.ts';
-import { vetoTaken } from './store.ts';
+import { abortIfTaken } from './store.ts';
 
-export interface ChangeSecurity {
+interface ChangeSecurity {
   email?: string;
   currentPassword?: string;
   newPassword?: string;
@@ -33,13 +33,13 @@ export async function changeSecurity(ctx: Scope, actor: Actor, input: ChangeSecu
     // A hash is salted and its seal random, so that no other change ever makes the same; nothing moves what the first pepper sealed.
     const wasStored = ({ passwordHash, emailKey, tokenVersion }: Account) =>
       values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
-    const vetoes = values.email ? vetoTaken(ctx, account.id, emailKeysOf(ctx, values.email)) : [];
+    const guards = values.email ? abortIfTaken(ctx, account.id, emailKeysOf(ctx, values.email)) : [];
     const letters = [
       ...(values.passwordHash ? passwordLetters(ctx, account) : []),
       ...(values.email ? planSecurityAlert(ctx, account, { change: 'email' }) : []),
       ...(values.email ? planVerification(ctx, { ...account, ...values }) : []),
     ];
-    const writes = [...vetoes, ...letters, ...(await keep(updatedFields))];
+    const writes = [...guards, ...letters, ...(await keep(updatedFields))];
     return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes, wasStored };
   });
   return updatedFields;

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, exists, inArray, isNotNull, isNull, lte, ne, sql } 
 import { raise } from '#core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
 import type { Db, Shard, Tenant } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIf, abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import {
   type Account,
@@ -31,13 +31,13 @@ export const findAccountByKeys = (db: Db, { column, keys }: AccountKeys) =>
     .get();
 
 /** Fails the batch where another account has one of these keys: that it is unique tells only of the key that is stored. */
-export const vetoTaken = (ctx: Shard, accountId: AccountId, { column, keys: [, ...others] }: AccountKeys): Write[] => {
+export const abortIfTaken = (ctx: Shard, accountId: AccountId, { column, keys: [, ...others] }: AccountKeys): Write[] => {
   if (others.length === 0) return [];
   const rival = ctx.db
     .select({ id: accounts.id })
     .from(accounts)
     .where(and(inArray(accounts[column], others), ne(accounts.id, accountId)));
-  return [vetoIf(ctx, exists(rival))];
+  return [abortIf(ctx, exists(rival))];
 };
 
 export const findAccount = (db: Db, accountId: AccountId) => db.select().from(accounts).where(eq(accounts.id, accountId)).get();
@@ -136,7 +136,7 @@ export async function getActiveKeyCount(db: Db, tenant: Tenant): Promise<number>
 
 /** The first statement fails the batch where the account has as many active keys of this mode as it may. */
 export const insertKey = (ctx: Shard, key: ApiKey, activeMax: number): Write[] => [
-  vetoIf(
+  abortIf(
     ctx,
     sql`(SELECT count(*) FROM api_keys WHERE merchant_id = ${key.merchantId} AND livemode = ${key.livemode ? 1 : 0} AND revoked_at IS NULL)
       >= ${activeMax}`,
@@ -238,8 +238,8 @@ export const rememberWallet = (ctx: Shard, merchantId: AccountId, wallet: string
   ctx.db.insert(payoutWallets).values({ merchantId, wallet, createdAt: ctx.now }).onConflictDoNothing();
 
 /** Fails the batch where another wallet has become the merchant's first one meanwhile. */
-export const vetoUnlessFirst = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM payout_wallets WHERE merchant_id = ${merchantId} AND wallet <> ${wallet})`);
+export const abortUnlessFirst = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
+  abortIfExists(ctx, payoutWallets, sql`merchant_id = ${merchantId} AND wallet <> ${wallet}`);
 
 export const forgetWallets = (db: Db, merchantId: AccountId): Write =>
   db.delete(payoutWallets).where(eq(payoutWallets.merchantId, merchantId));
@@ -276,8 +276,8 @@ export const insertIdentity = (
 ): Write => ctx.db.insert(signInIdentities).values({ provider, subject, accountId, email, linkedAt: ctx.wallNow });
 
 /** Fails the batch where the account was ended, or its address or password changed, since it was read. */
-export const vetoUnlessAsBefore = (ctx: Shard, { id, tokenVersion }: Account): Write =>
-  vetoIf(ctx, sql`NOT EXISTS (SELECT 1 FROM accounts WHERE id = ${id} AND status = 'active' AND token_version = ${tokenVersion})`);
+export const abortUnlessAsBefore = (ctx: Shard, { id, tokenVersion }: Account): Write =>
+  abortIf(ctx, sql`NOT EXISTS (SELECT 1 FROM accounts WHERE id = ${id} AND status = 'active' AND token_version = ${tokenVersion})`);
 
 /** The address that a provider tells now; the account's own stays. */
 export const noteEmail = (db: Db, { provider, subject }: SignInIdentity, email: string | null): Promise<unknown> =>
@@ -286,7 +286,7 @@ export const noteEmail = (db: Db, { provider, subject }: SignInIdentity, email: 
     .set({ email })
     .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)));
 
-/** A statement, not an effect: of an identity only this keyed hash is left. */
+/** Leaves only this keyed hash of an identity. */
 export const lockIdentity = (db: Db, { provider, subject }: SignInIdentity, lock: string): Write =>
   db
     .update(signInIdentities)

@@ -12,7 +12,7 @@ import { getSetup, requireOpenSetup } from './setup.ts';
 import { nextSetupStatus } from './status.ts';
 import { getSetupState, type SetupState, updateSetup } from './store.ts';
 
-export interface Approve {
+interface Approve {
   issueLiveKey: boolean;
   /** The live key to revoke, whether another is issued in the same step or not: for an answer that was lost, or a key that leaked. */
   replaceLiveKeyId: KeyId | null;

@@ -3,15 +3,15 @@ import { endKeys, revokeKeys } from '#features/accounts/agent-account.ts';
 import { planEndOfEndpoints } from '#features/webhooks/endpoints/end-endpoints.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { planAt } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
-import { type ExpiringSetup, listActiveKeys, listExpiringSetups, updateSetup, vetoWhilePaid } from './store.ts';
+import { abortWhilePaid, type ExpiringSetup, listActiveKeys, listExpiringSetups, updateSetup } from './store.ts';
 
 /** Each takes half a dozen calls to the database and to its account's object. */
 const PAGES = { pageMax: 50, pagesMax: 2 };
 const LANES = 5;
-/** An agent that began to pay just before the end has claimed its payment by then. Correctness does not depend on it: the vetoes of the two batches do. */
+/** An agent that began to pay just before the end has claimed its payment by then. Correctness does not depend on it: the abort conditions of the two batches do. */
 const GRACE_MS = MINUTE;
 
 /** Ends setups that were not paid for: their keys are revoked and their endpoints disabled. */
@@ -32,6 +32,6 @@ async function expireSetup(ctx: Shard, { intent, account }: ExpiringSetup): Prom
   const keys = await listActiveKeys(ctx.db, account.id);
   const expired = updateSetup(ctx, intent, { status: SETUP.next(intent.status, 'expire') });
   const ended = await planEndOfEndpoints(ctx, account.id, 'setup_expired');
-  const writes = [...expired, ...vetoWhilePaid(ctx, account.id), ...revokeKeys(ctx, keys), ...ended.writes];
+  const writes = [...expired, ...abortWhilePaid(ctx, account.id), ...revokeKeys(ctx, keys), ...ended.writes];
   await endKeys(ctx, account, keys, () => commit(ctx, { events: ended.events, writes, result: null }));
 }

@@ -18,7 +18,7 @@ export const NextActionBody = z
 type NextAction = z.infer<typeof NextActionBody>;
 
 /** What decides which steps are left. */
-export interface Stage {
+interface Stage {
   setupIntentId: string;
   status: SetupStatus;
   activePlan: PlanName;

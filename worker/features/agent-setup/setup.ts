@@ -26,7 +26,7 @@ import { findSetup, getSetupState, insertSetup, type SetupState, updateSetup } f
 
 const SETUP_MS = LIFE.setupHours * HOUR;
 
-export interface CreateSetup {
+interface CreateSetup {
   agentName: string;
   operatorContact: string | null;
   intendedUse: string | null;

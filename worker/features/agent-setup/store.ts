@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, SetupIntentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
@@ -92,16 +92,8 @@ export const listPendingPayments = (db: Db, setupIntentId: SetupIntentId) =>
     .where(and(eq(settlements.setupIntentId, setupIntentId), eq(settlements.status, 'pending')))
     .orderBy(asc(settlements.createdAt));
 
-export type PendingPayment = Awaited<ReturnType<typeof listPendingPayments>>[number];
-
 /** Refuse the end of a setup whose account holds a paid plan, or whose payment is on its way. */
-export const vetoWhilePaid = (ctx: Shard, accountId: AccountId): Write[] => [
-  vetoIf(
-    ctx,
-    sql`EXISTS (SELECT 1 FROM settlements WHERE status = 'pending' AND merchant_id = ${accountId} AND purpose = 'activation' AND livemode = 1)`,
-  ),
-  vetoIf(
-    ctx,
-    sql`EXISTS (SELECT 1 FROM accounts WHERE id = ${accountId} AND plan <> 'free' AND (plan_through IS NULL OR plan_through > ${ctx.now}))`,
-  ),
+export const abortWhilePaid = (ctx: Shard, accountId: AccountId): Write[] => [
+  abortIfExists(ctx, settlements, sql`status = 'pending' AND merchant_id = ${accountId} AND purpose = 'activation' AND livemode = 1`),
+  abortIfExists(ctx, accounts, sql`id = ${accountId} AND plan <> 'free' AND (plan_through IS NULL OR plan_through > ${ctx.now})`),
 ];

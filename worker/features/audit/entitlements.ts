@@ -10,7 +10,7 @@ type Copy = Awaited<ReturnType<typeof listCopies>>[number];
 export type NamedEntitlement = Omit<Suspect, 'version'>;
 
 /** What was compared: `finding` is null where object and copy agree. */
-export interface Compared {
+interface Compared {
   suspect: Suspect;
   copyVersion: number;
   finding: string | null;

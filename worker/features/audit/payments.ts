@@ -10,7 +10,7 @@ import type { ChainTransaction } from '#solana/transaction.ts';
 import type { RecordedPayment } from './store.ts';
 
 /** How a final payment stands: `null` as recorded, `unknown` where no node could tell, else the first thing that differs. */
-export type ChainFinding = string | null;
+type ChainFinding = string | null;
 export const UNKNOWN = 'unknown';
 
 /** What is recorded of a payment, whole. `isRead` is false where the archive, which has it, does not answer. */
@@ -71,7 +71,7 @@ async function lookUp(ctx: Ctx, group: readonly Whole[]): Promise<(ChainTransact
 }
 
 /** What is wrong between a claim, its payment and its receipt. Pure. */
-export function recordProblem({ claim, payment, receipt }: Omit<Whole, 'isRead' | 'payouts'>, receiptKeys: string): string | null {
+function recordProblem({ claim, payment, receipt }: Omit<Whole, 'isRead' | 'payouts'>, receiptKeys: string): string | null {
   if (!payment) return 'payment_missing';
   if (payment.status !== 'CONFIRMED' || payment.orphanedAt !== null) return 'payment_status';
   if (payment.txSignature !== claim.txSignature || !payment.livemode) return 'payment_transaction';
@@ -87,7 +87,7 @@ export function recordProblem({ claim, payment, receipt }: Omit<Whole, 'isRead' 
  * What is wrong between the records of a payment and the transaction that the chain shows for it. Of a payment that sums payouts of a
  * channel the chain is asked for the newest alone. Pure.
  */
-export function chainProblem({ payment, receipt, payouts }: Omit<Whole, 'isRead' | 'claim'>, transaction: ChainTransaction): string | null {
+function chainProblem({ payment, receipt, payouts }: Omit<Whole, 'isRead' | 'claim'>, transaction: ChainTransaction): string | null {
   const { channelId, isMetered } = payment!.terms;
   const { amount } = JSON.parse(receipt!.document) as { amount: { base_units: string } };
   if (channelId !== undefined) {

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Db } from '#platform/context.ts';
+import { amongIds } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { claimedTransaction } from '#platform/db/fate.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
@@ -67,7 +68,10 @@ export async function samplePayments(db: Db, place: string, count: number) {
   const claims = uniqueBy(await around(page, place, count), ({ txSignature }) => txSignature).slice(0, count);
   if (claims.length === 0) return [];
   const among = (column: SQLiteColumn): SQL =>
-    sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(claims.map(({ subjectId }) => subjectId))}))`;
+    amongIds(
+      column,
+      claims.map(({ subjectId }) => subjectId),
+    );
   const amongBytes = (column: SQLiteColumn): SQL =>
     inArray(
       column,
@@ -103,10 +107,6 @@ export async function sampleEntitlements(db: Db, place: string, count: number) {
   return uniqueBy(await around(page, place, count), ({ id }) => id).slice(0, count);
 }
 
-export const listCopies = (db: Db, ids: readonly string[]) =>
-  db
-    .select()
-    .from(entitlements)
-    .where(sql`${entitlements.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+export const listCopies = (db: Db, ids: readonly string[]) => db.select().from(entitlements).where(amongIds(entitlements.id, ids));
 
 const uniqueBy = <T>(rows: T[], keyOf: (row: T) => string): T[] => [...new Map(rows.map((row) => [keyOf(row), row])).values()];

@@ -8,7 +8,7 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
 import { AUTHORIZATION } from '#rules/states.ts';
-import { type AuthorizationFacts, type AuthorizationStep, UNPAID_PERIODS_MAX } from '#rules/subscriptions/authorization.ts';
+import type { AuthorizationFacts, AuthorizationStep } from '#rules/subscriptions/authorization.ts';
 import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts';
 import { toAuthorizationResource } from './resource.ts';
 import { insertAuthorization, updateAuthorization } from './store.ts';
@@ -162,9 +162,3 @@ export const overAt = ({ now }: Ctx): Pick<AuthorizationRow, 'endedAt' | 'nextAt
   nextAttemptAt: null,
   nextLookAt: null,
 });
-
-/** How long after its last paid period a cancelled one may still be resumed, and is looked at. */
-export const watchedUntil = (row: AuthorizationRow): number => {
-  const { paidThrough, startedAt, periodMs } = factsOf(row);
-  return (paidThrough ?? startedAt) + UNPAID_PERIODS_MAX * periodMs;
-};

@@ -6,8 +6,8 @@ import type { StepKind } from '#solana/programs/subscriptions/steps.ts';
 
 const KINDS = ['approve', 'subscribe', 'resume', 'revoke'] as const satisfies StepKind[];
 /** Why there is nothing to sign although the wallet is not subscribed. */
-export const STEP_PROBLEMS = ['refused', 'plan_missing', 'ending', 'subscribed', 'unavailable'] as const;
-export type StepProblem = (typeof STEP_PROBLEMS)[number];
+const STEP_PROBLEMS = ['refused', 'plan_missing', 'ending', 'subscribed', 'unavailable'] as const;
+type StepProblem = (typeof STEP_PROBLEMS)[number];
 
 /** What a checkout's buyer signs on the way to a subscription. */
 export const SubscribingBody = z

@@ -2,9 +2,9 @@ import { and, desc, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm';
 import type { AuthorizationId, PaymentId, ProductId } from '#core/ids.ts';
 import { inReach, rowsOnChainOf } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
-import { isAmongRows, listDueInTurns } from '#platform/db/sweep-pages.ts';
+import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import {
   type AuthorizationRow,
@@ -96,7 +96,6 @@ export const findAuthorizationBy = async (
     .limit(1)
     .get()) ?? null;
 
-/** A statement, not an effect. */
 export const insertAuthorization = (db: Db, row: AuthorizationRow): Write =>
   db.insert(subscriptionAuthorizations).values({ ...row, collectAt: row.nextAttemptAt });
 
@@ -104,7 +103,7 @@ export const insertAuthorization = (db: Db, row: AuthorizationRow): Write =>
 export const updateAuthorization = (ctx: Shard, before: AuthorizationRow, after: AuthorizationRow): Write[] =>
   casUpdate(ctx, subscriptionAuthorizations, before, { ...after, collectAt: after.nextAttemptAt });
 
-/** A statement, not an effect: when it is looked at next, which is no change of the authorization. */
+/** When it is looked at next, which is no change of the authorization. */
 export const scheduleAuthorization = (
   db: Db,
   row: AuthorizationRow,
@@ -126,7 +125,7 @@ export const scheduleSigner = ({ db, merchantId, now }: Scope, wallet: string): 
     sql`merchant_id = ${merchantId} AND livemode = 0 AND subscriber_wallet = ${wallet} AND ended_at IS NULL AND next_look_at > ${now}`,
   );
 
-export interface AuthorizationFilter {
+interface AuthorizationFilter {
   status?: AuthorizationStatus | undefined;
   productId?: ProductId | undefined;
 }
@@ -155,7 +154,7 @@ const ofPeriod = (authorizationId: AuthorizationId, periodStartsAt: number) =>
   and(eq(subscriptionCollections.authorizationId, authorizationId), eq(subscriptionCollections.periodStartsAt, periodStartsAt));
 
 /**
- * Statements, not effects: a period is claimed for a payment. The second fails the batch where another payment than `before` has it, or where
+ * A period is claimed for a payment. The second statement fails the batch where another payment than `before` has it, or where
  * it is collected.
  */
 export const claimPeriod = (ctx: Shard, row: CollectionRow, before: PaymentId | null): Write[] => [
@@ -167,10 +166,10 @@ export const claimPeriod = (ctx: Shard, row: CollectionRow, before: PaymentId | 
       set: { paymentId: row.paymentId, createdAt: row.createdAt },
       setWhere: sql`payment_id = ${before} AND collected_at IS NULL`,
     }),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
-/** Statements, not effects: a period is collected by a payment, once for ever. The second fails the batch where it was collected before. */
+/** A period is collected by a payment, once for ever. The second statement fails the batch where it was collected before. */
 export const noteCollected = (ctx: Shard, row: CollectionRow & { collectedAt: number }): Write[] => [
   ctx.db
     .insert(subscriptionCollections)
@@ -180,7 +179,7 @@ export const noteCollected = (ctx: Shard, row: CollectionRow & { collectedAt: nu
       set: { paymentId: row.paymentId, collectedAt: row.collectedAt, periodEndsAt: row.periodEndsAt },
       setWhere: sql`collected_at IS NULL`,
     }),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /** All periods of an authorization that were collected, or are being. */
@@ -197,26 +196,16 @@ export const findCollectedBy = async (db: Db, by: PaymentId): Promise<Authorizat
       .get()
   )?.id ?? null;
 
-/** A statement, not an effect: what collected a period was dropped by the chain, so that another may collect it. */
+/** What collected a period was dropped by the chain, so that another may collect it. */
 export const dropCollected = (db: Db, by: PaymentId): Write =>
   db.update(subscriptionCollections).set({ collectedAt: null }).where(eq(subscriptionCollections.paymentId, by));
 
-/** A statement, not an effect: a period that was taken for dropped is paid by this payment after all, unless another has paid it. */
+/** A period that was taken for dropped is paid by this payment after all, unless another has paid it. */
 export const takeCollectedBack = ({ db, now }: Shard, { authorizationId, periodStartsAt }: CollectionRow, by: PaymentId): Write =>
   db
     .update(subscriptionCollections)
     .set({ collectedAt: now, paymentId: by })
     .where(and(ofPeriod(authorizationId, periodStartsAt), isNull(subscriptionCollections.collectedAt)));
-
-/** The other authorizations for what stands at an address that are collected from, or may be again. */
-export const listRivals = (db: Db, row: Addressed): Promise<AuthorizationRow[]> =>
-  db
-    .select()
-    .from(subscriptionAuthorizations)
-    .where(
-      and(eq(subscriptionAddress, row.subscriptionAddress), rowsOnChainOf(row, subscriptionAuthorizations), ne(id, row.id), IS_STANDING),
-    )
-    .all();
 
 /** Work that authorizations wait for, each with an index and a sweep of its own: what loses money first waits for nothing else. */
 export type AuthorizationClass = 'collections' | 'checkouts' | 'looks';

@@ -6,7 +6,7 @@ import { findPayment } from '#features/payments/store.ts';
 import { getActiveListing, type Listing } from '#features/products/product.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { type Change, commitNew, isVeto } from '#platform/db/commit.ts';
+import { type Change, commitNew, isAborted } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
 import type { Product } from '#platform/db/tables/products.ts';
@@ -16,7 +16,7 @@ import { type BuyerTerms, buyerTerms, requireTrusted, withHandoff } from './buye
 import { getHandedListing, getHandoff, hintOf, requireUnused, verifyHandoff } from './handoffs/handoff.ts';
 import { planPayment, requireBuyer, requirePayee, requireSpendablePayee } from './plan-payment.ts';
 import { type BegunPayment, type Checkout, prepareCheckout } from './prepare-checkout.ts';
-import { requireRoom, useHandoff, vetoCrowd } from './sessions/store.ts';
+import { abortIfAtSessionLimit, requireSessionCapacity, useHandoff } from './sessions/store.ts';
 import { agreeOnPlan } from './subscribing/agree.ts';
 
 export interface Connect {
@@ -56,11 +56,11 @@ export async function connectBuyer(shard: Shard, input: Connect, keep: Keep<Chec
   try {
     const { events } = change;
     // A buyer whom the merchant's server sent is not limited by how many sessions strangers hold.
-    const writes = handoff ? change.writes : [vetoCrowd(ctx, payment.productId), ...change.writes];
+    const writes = handoff ? change.writes : [abortIfAtSessionLimit(ctx, payment.productId), ...change.writes];
     await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, keep(checkout)), () => findPayment(ctx, payment.id));
   } catch (error) {
     if (handoff) await requireUnused(ctx, handoff);
-    else if (isVeto(error)) await requireRoom(ctx.db, payment.productId);
+    else if (isAborted(error)) await requireSessionCapacity(ctx.db, payment.productId);
     throw error;
   }
   return checkout;
@@ -71,7 +71,7 @@ export const endOfNew = ({ now, config }: Ctx, { sessionSeconds }: Product): num
   now + (sessionSeconds ?? config.SESSION_SECONDS) * SECOND;
 
 /** What is fixed before a payment begins, by the product or by the merchant's server: its session, its hand-off. */
-export interface Promised {
+interface Promised {
   session: PaymentSession | null;
   handoff: Handoff | null;
   expiresAt: number;

@@ -23,7 +23,7 @@ import { payableTo } from './prepare-checkout.ts';
 type Buyer = Pick<Payment, 'expectedWallet' | 'customerRef' | 'email' | 'paymentSessionId'> & { terms: BuyerTerms; expiresAt: number };
 
 /** Whom a checkout pays, in which asset and over which rail. */
-export interface Payee {
+interface Payee {
   asset: Asset;
   recipient: string;
   prospect: Prospect;

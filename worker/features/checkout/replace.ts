@@ -4,7 +4,7 @@ import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { planFail } from '#features/payments/payment.ts';
 import { missingIdentity } from '#features/payments/required-identity.ts';
 import { findPayment, getPayment } from '#features/payments/store.ts';
-import { requireUnsigned, vetoInFlight } from '#features/payments/watch/candidates.ts';
+import { abortIfInFlight, requireUnsigned } from '#features/payments/watch/candidates.ts';
 import { getActiveListing, type Listing } from '#features/products/product.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Shard } from '#platform/context.ts';
@@ -72,7 +72,7 @@ export async function replacePayment(
     const ended = planFail(ctx, payment, { failureCode: 'replaced' });
     begun = { payment: change.result, now: ctx.now, prepared, subscribing: null };
     const events = [...ended.events, ...change.events];
-    const writes = [vetoInFlight(ctx, payment.id), ...ended.writes, ...change.writes, ...followersOf(ctx, payment, change.result)];
+    const writes = [abortIfInFlight(ctx, payment.id), ...ended.writes, ...change.writes, ...followersOf(ctx, payment, change.result)];
     return withAnswer({ events, writes, result: begun }, keep(begun));
   });
 }

@@ -4,7 +4,7 @@ import { SECOND } from '#core/time.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitProjection, forEach } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { entitlementObject, entitlementObjectName } from '#platform/objects.ts';
 import { type Customer, type EntitlementKey, type EntitlementSnapshot, type GrantProblem, planGrant, type Sold } from '#rules/balance.ts';
 import {

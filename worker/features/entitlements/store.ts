@@ -83,7 +83,7 @@ export const listPastEnd = (ctx: Shard, after: EndedCopy | null, limit: number):
     .orderBy(entitlements.id)
     .limit(limit);
 
-export interface EntitlementFilter {
+interface EntitlementFilter {
   productId?: string;
   walletAddress?: string;
   customerRef?: string;

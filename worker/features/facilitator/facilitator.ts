@@ -34,7 +34,7 @@ import {
 import { settingOf } from '#rules/product-rails.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
-export interface FacilitatorCall {
+interface FacilitatorCall {
   x402Version: number;
   paymentPayload: unknown;
   paymentRequirements: unknown;

@@ -3,7 +3,8 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { claimsInReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import type { Shard } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { jsonRows } from '#platform/db/among.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { CLAIMED_TRANSACTION, type FateStep, type Watched } from '#platform/db/fate.ts';
 import { unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
@@ -25,7 +26,7 @@ export const CLAIMS_SOURCE: Source = {
   subjectId: txClaims.subjectId,
   kind: sql.raw('kind'),
   confirmedAt: sql.raw('coalesce(confirmed_at, created_at)'),
-  isStanding: (ctx) => sql`${claimsInReach(ctx)} AND kind NOT IN ('payment', 'settlement')`,
+  isStanding: claimsInReach,
 };
 
 export const UNMATCHED_SOURCE: Source = {
@@ -75,7 +76,6 @@ const STEPS = {
 };
 
 type Seen = Pick<Watched, 'subjectId' | 'slot'>;
-const among = (seen: readonly Seen[]): SQL => sql`json_each(${JSON.stringify(seen)}) j`;
 const isAmong = ({ subjectId }: Source): SQL => sql`${subjectId} = j.value ->> 'subjectId'`;
 /** It may have landed in another slot than it was first seen in. */
 const slotSeen = ({ table }: Source): SQL => sql`coalesce(j.value ->> 'slot', ${table.slot})`;
@@ -90,16 +90,16 @@ export function stepTogether(ctx: Shard, source: Source, seen: readonly Seen[], 
       ctx.db
         .update(table)
         .set({ ...change(ctx.now), slot: slotSeen(source) })
-        .from(among(seen))
+        .from(jsonRows(seen))
         .where(isWaiting),
-      vetoIf(ctx, sql`changes() <> ${seen.length}`),
+      abortIf(ctx, sql`changes() <> ${seen.length}`),
     ],
-    isOver: async () => (await ctx.db.all(sql`SELECT 1 FROM ${table}, ${among(seen)} WHERE ${isWaiting} LIMIT 1`)).length === 0,
+    isOver: async () => (await ctx.db.all(sql`SELECT 1 FROM ${table}, ${jsonRows(seen)} WHERE ${isWaiting} LIMIT 1`)).length === 0,
   };
 }
 
 /** What looks brought that ends nothing. */
-export interface Looks {
+interface Looks {
   /** On the chain and not final yet. */
   seen: Seen[];
   /** Proven absent for the first time. */
@@ -120,7 +120,7 @@ export function noteLooks({ db, now }: Shard, source: Source, { seen, doubted, s
           db
             .update(source.table)
             .set(change)
-            .from(among(looked))
+            .from(jsonRows(looked))
             .where(sql`${isAmong(source)} AND final_at IS NULL`),
         ];
   const left = LATER_LOOKS_MS.slice(1).map((ms) => sql`WHEN ${droppedAt} + ${ms} > ${now} THEN ${droppedAt} + ${ms}`);

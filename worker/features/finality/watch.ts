@@ -8,7 +8,7 @@ import { activationFate } from '#features/plans/activation-fate.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
 import type { FateFollower, Watched } from '#platform/db/fate.ts';
-import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
 import { DOUBT_MS, type Finality, STATUSES_MAX } from '#solana/finality.ts';
 import { CLAIMS_SOURCE, noteLooks, type Source, stepTogether, takeDue, UNMATCHED_SOURCE } from './store.ts';
 

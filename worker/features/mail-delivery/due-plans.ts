@@ -1,10 +1,10 @@
 import { DAY, iso } from '#core/time.ts';
 import { planLetter } from '#features/mail/outbox.ts';
-import type { LetterName } from '#letters/letter.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, unchanged, type Write } from '#platform/db/commit.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
+import type { LetterName } from '#rules/letters.ts';
 import { type PlanName, planLostAt } from '#rules/plans.ts';
 import { dueCause, type Ending, listEndingPeriods, listEndingPlans } from './due.store.ts';
 
@@ -12,7 +12,7 @@ import { dueCause, type Ending, listEndingPeriods, listEndingPlans } from './due
 const BEFORE_MS = 3 * DAY;
 const PAGES = { pageMax: 200, pagesMax: 10 };
 
-/** A statement, not an effect: the letter about one end of a plan or one renewal, written once. */
+/** The letter about one end of a plan or one renewal, written once. */
 function writesOf(ctx: Shard, letter: LetterName & ('plan_due' | 'plan_renews'), { id, endsAt }: Ending, plan: PlanName): Write[] {
   const facts = { plan: `${plan[0]!.toUpperCase()}${plan.slice(1)}`, through: iso(endsAt) };
   return planLetter(ctx, { letter, facts, accountId: id, cause: dueCause(letter, id, endsAt) }).writes;

@@ -1,18 +1,18 @@
 import { and, asc, eq, gt, inArray, isNotNull, lte, ne, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
-import type { LetterName } from '#letters/letter.ts';
 import type { Db } from '#platform/context.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { mails } from '#platform/db/tables/mail.ts';
 import { billingCustomers } from '#platform/db/tables/office/billing.ts';
+import type { LetterName } from '#rules/letters.ts';
 import type { AccountPlans, PlanName, SubscriptionStatus } from '#rules/plans.ts';
 
 /** What the letter about one end of a plan, or one renewal of it, is known by. */
 export const dueCause = (letter: LetterName, accountId: string, at: number): string => `${letter} ${accountId} ${at}`;
 
 /** Moments, of which the last belongs to them, and the row after which a page begins. */
-export interface DueWindow {
+interface DueWindow {
   after: number;
   until: number;
   last: Ending | null;

@@ -7,13 +7,13 @@ import { findAuthorization } from '#features/authorizations/store.ts';
 import { addressKeysOf, planLetter } from '#features/mail/outbox.ts';
 import { loadBuyersAccess } from '#features/payments/buyers-access.ts';
 import { findPayment } from '#features/payments/store.ts';
-import type { LetterName } from '#letters/letter.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, unchanged, type Write } from '#platform/db/commit.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import { given } from '#platform/http/openapi.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import { PLATFORMS } from '#platform/providers/messaging/registry.ts';
+import type { LetterName } from '#rules/letters.ts';
 
 /**
  * Letters that follow an event. Its row is what they hang on: it stays unfollowed until they are written, each under the event's own id, so

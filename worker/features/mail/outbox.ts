@@ -2,15 +2,16 @@ import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import { type AccountId, type MailId, newId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
-import type { LetterFacts, LetterName } from '#letters/letter.ts';
 import { addressOf, type Ctx, type Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import type { Mail } from '#platform/db/tables/mail.ts';
 import { hasMail, missingForMail } from '#platform/providers/mail/mail-providers.ts';
+import type { LetterFacts, LetterName } from '#rules/letters.ts';
 import { forgetBounce, insertMail, type MailCount } from './store.ts';
 
 export {
+  abortIfMailsAbove,
   type BounceReason,
   dropMailsOf,
   findBounce,
@@ -22,11 +23,10 @@ export {
   type MailCount,
   rememberBounce,
   takeDueMails,
-  vetoMailsAbove,
 } from './store.ts';
 
 /** A letter as a verb asks for it. */
-export interface NewLetter<N extends LetterName> {
+interface NewLetter<N extends LetterName> {
   letter: N;
   facts: LetterFacts[N];
   /** Whose letter it is; null: of the account that has the address when it is sent. */

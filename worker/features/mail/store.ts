@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import type { AccountId, MailId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { bouncedAddresses, MAIL_DUE_AT, type Mail, mails } from '#platform/db/tables/mail.ts';
 import { switchedOff } from '#platform/db/tables/operations.ts';
 
@@ -33,11 +33,11 @@ export async function getMailCount(db: Db, counted: MailCount): Promise<{ count:
   return found ?? { count: 0, oldestAt: null };
 }
 
-/** A statement, not an effect: fails the batch where as many as this have been written. */
-export const vetoMailsAbove = (ctx: Shard, counted: MailCount, max: number): Write =>
-  vetoIf(ctx, sql`(SELECT count(*) FROM ${mails} WHERE ${isCounted(counted)}) >= ${max}`);
+/** Fails the batch where as many as this have been written. */
+export const abortIfMailsAbove = (ctx: Shard, counted: MailCount, max: number): Write =>
+  abortIf(ctx, sql`(SELECT count(*) FROM ${mails} WHERE ${isCounted(counted)}) >= ${max}`);
 
-/** A statement, not an effect. Nothing is written where one with its cause stands already, or as many as `unless` says. */
+/** Nothing is written where one with its cause stands already, or as many as `unless` says. */
 export function insertMail({ db }: Pick<Shard, 'db'>, mail: Mail, unless?: { counted: MailCount; max: number }): Write {
   const values = sql.join(
     Object.entries(getTableColumns(mails)).map(([name, column]) => sql`${sql.param(mail[name as keyof Mail], column)}`),
@@ -47,12 +47,10 @@ export function insertMail({ db }: Pick<Shard, 'db'>, mail: Mail, unless?: { cou
   return db.insert(mails).select(sql`SELECT ${values} WHERE NOT ${isFull}`).onConflictDoNothing();
 }
 
-export const findMail = (db: Db, mailId: MailId) => db.select().from(mails).where(eq(mails.id, mailId)).get();
-
 const isDue = (now: number) => and(lte(mails.nextAttemptAt, now), lte(mails.leaseUntil, now));
 
 /** How a backlog leaves: so many letters at most, so many of them a second; a message that came to nothing is sent again `patienceMs` after its time. */
-export interface MailPace {
+interface MailPace {
   max: number;
   perSecond: number;
   patienceMs: number;
@@ -87,7 +85,7 @@ export const finishAttempt = (db: Db, { id, leaseUntil }: Pick<Mail, 'id' | 'lea
 export const forgetMail = (db: Db, { id, leaseUntil }: Pick<Mail, 'id' | 'leaseUntil'>) =>
   db.delete(mails).where(and(eq(mails.id, id), eq(mails.leaseUntil, leaseUntil)));
 
-/** A statement, not an effect: what an account's letters say of people goes, and those that wait are not sent. */
+/** What an account's letters say of people goes, and those that wait are not sent. */
 export const dropMailsOf = ({ db, wallNow }: Shard, accountId: AccountId, max: number): Write =>
   db
     .update(mails)
@@ -131,7 +129,7 @@ export const rememberBounce = (db: Db, addressKey: string, reason: BounceReason,
     : anew.onConflictDoUpdate({ target: bouncedAddresses.addressKey, set: { reason, bouncedAt }, setWhere: sql`reason = 'complained'` });
 };
 
-/** A statement, not an effect: letters go to the address again. */
+/** Letters go to the address again. */
 export const forgetBounce = (db: Db, addressKeys: readonly string[]) =>
   db.delete(bouncedAddresses).where(inArray(bouncedAddresses.addressKey, [...addressKeys]));
 

@@ -1,5 +1,5 @@
 import type { Shard } from '#platform/context.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { type MembershipEvent, membershipChange } from './membership.ts';

@@ -3,6 +3,7 @@ import { raise } from '#core/errors.ts';
 import type { AuthorizationId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
+import { jsonRows } from '#platform/db/among.ts';
 import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
@@ -16,7 +17,7 @@ import type { MembershipStatus } from '#rules/states.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 import { SERVED_AFTER_MS } from '#rules/subscriptions/schedule.ts';
 
-export interface MembershipFilter {
+interface MembershipFilter {
   status?: MembershipStatus | undefined;
   productId?: ProductId | undefined;
   walletAddress?: string | undefined;
@@ -35,9 +36,9 @@ export async function listMemberships(scope: Scope, { status, productId, walletA
   if (q === undefined) return listPage(scope.db, memberships, narrowed, order, page);
   const within = (places: SQL, and = sql``) =>
     listPage(scope.db, memberships, sql`${memberships}.rowid IN (${places}) ${and}`, order, page);
-  const ids = JSON.stringify(await listNamedMemberships(scope, q));
+  const ids = await listNamedMemberships(scope, q);
   const named = await within(
-    sql`SELECT memberships.rowid FROM json_each(${ids}) CROSS JOIN ${memberships} ON ${memberships.id} = value WHERE ${narrowed}`,
+    sql`SELECT memberships.rowid FROM ${jsonRows(ids)} CROSS JOIN ${memberships} ON ${memberships.id} = j.value WHERE ${narrowed}`,
   );
   if (named.total > 0) return named;
   const newest = sql`SELECT rowid FROM ${memberships} WHERE ${narrowed} ORDER BY created_at DESC, rowid DESC LIMIT ${SEARCHED_MAX}`;
@@ -85,7 +86,7 @@ export async function getRenewalCount(scope: Scope, from: number, to: number): P
   return scope.db.$count(memberships, and(rowsOf(memberships, scope), isDue));
 }
 
-export interface MembershipLookup {
+interface MembershipLookup {
   walletAddress?: string;
   customerRef?: string;
   email?: string;
@@ -133,7 +134,7 @@ export const updateMembership = (
 ): Write[] => casUpdate(ctx, memberships, before, after);
 
 /**
- * A statement, not an effect: how the native subscription stands that pays for a membership. Under no version of the membership, as it is
+ * How the native subscription stands that pays for a membership. Under no version of the membership, as it is
  * the authorization's. `isNew`: this authorization pays from now on, whichever did before.
  */
 export const noteSubscription = (

@@ -6,7 +6,7 @@ import { formatChallenge, newPaymentChallenge } from '#protocols/mpp/wire.ts';
 import type { MeteredTerms } from '#rules/metered/rpc.ts';
 import { programOf } from './session.ts';
 
-export interface SessionChallenge {
+interface SessionChallenge {
   header: string;
   request: Record<string, unknown>;
 }

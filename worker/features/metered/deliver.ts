@@ -15,7 +15,7 @@ const RESERVED_SECONDS = 600;
 /** What a client announces without a key is forgotten after so long. */
 const ANNOUNCED_SECONDS = 60;
 
-export interface AskedDelivery {
+interface AskedDelivery {
   deliveryId: string | null;
   /** Base units, or pieces at the session's price. */
   asked: { amount: bigint } | { units: number };
@@ -77,7 +77,7 @@ export async function reserveDelivery(
 }
 
 /** Counts a call before it changes anything, or refuses it. */
-export interface CountAnnounced {
+interface CountAnnounced {
   /** Counts an announcement that would push another one out: only a flood comes to that, and its address pays for it. */
   flood(): Promise<void>;
   /** Counts one more use of the session, as a call of its merchant. */

@@ -88,7 +88,7 @@ export type MeteredSessionResource = z.infer<typeof MeteredSessionBody>;
 
 const usdc = (units: string) => toMoneyResource({ asset: 'USDC', units: BigInt(units) });
 /** Where a session is reached. */
-export const urlOf = ({ baseUrl }: Pick<Ctx, 'baseUrl'>, sessionId: string, what: 'authorize' | 'deliveries' | 'commits'): string =>
+const urlOf = ({ baseUrl }: Pick<Ctx, 'baseUrl'>, sessionId: string, what: 'authorize' | 'deliveries' | 'commits'): string =>
   `${baseUrl}/v1/access/metered-sessions/${sessionId}/${what}`;
 
 export function toMeteredResource(

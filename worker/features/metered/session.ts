@@ -107,7 +107,7 @@ export async function sessionOfChannel(ctx: Ctx, channelId: string): Promise<str
 }
 
 /** The session that has claimed a channel in this mode; null: none has. */
-export const findClaim = (ctx: Ctx, mode: { livemode: boolean }, channelId: string): Promise<string | null> =>
+const findClaim = (ctx: Ctx, mode: { livemode: boolean }, channelId: string): Promise<string | null> =>
   call(ctx, channelObjectName(mode, channelId), (object) => object.findSession());
 
 /** Makes a channel this session's; false where it is another one's. A claim of the sandbox, where no channel exists, is none in live mode. */

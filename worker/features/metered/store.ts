@@ -3,7 +3,8 @@ import type { MeteredSessionId, PaymentId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { channelPayouts, type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 
@@ -138,12 +139,12 @@ const takenFor = (ctx: Shard, sessionId: string, { channelId, payer, authorizedS
     .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), eq(meteredSessions.status, 'created'), isFree));
 
 /**
- * Statements, not effects: the second fails the batch where another opening was noted for the session, but for one that is too old to land.
+ * The second statement fails the batch where another opening was noted for the session, but for one that is too old to land.
  * A channel is noted for one session in the whole service.
  */
 export const noteOpening = (ctx: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>, opening: Opening): Write[] => [
   takenFor(ctx, sessionId, opening, sql`expires_at > ${ctx.now} AND (channel_id IS NULL OR updated_at <= ${ctx.now - OPENING_DEAD_MS})`),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /**
@@ -182,7 +183,7 @@ export async function putOff({ db, now }: Shard, { sessionId }: Pick<MeteredSnap
     .where(eq(meteredSessions.id, sessionId as MeteredSessionId));
 }
 
-/** Statements, not effects: the second fails the batch where another settlement was begun after `before`. */
+/** The second statement fails the batch where another settlement was begun after `before`. */
 export const beginSettlement = (
   ctx: Shard,
   { sessionId }: Pick<MeteredSnapshot, 'sessionId'>,
@@ -192,14 +193,14 @@ export const beginSettlement = (
     .update(meteredSessions)
     .set({ settlingPaymentId: paymentId, settlingCumulative: cumulative })
     .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), sql`settling_payment_id IS ${before}`)),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /** Of these transactions those whose payout of a channel is written down, or will be: our own, which are claimed before they are sent. */
 export async function listBooked(db: Db, channelId: string, signatures: readonly string[]): Promise<Set<string>> {
   const rows = await db.all<{
     signature: string;
-  }>(sql`SELECT j.value AS signature FROM json_each(${JSON.stringify(signatures)}) j
+  }>(sql`SELECT j.value AS signature FROM ${jsonRows(signatures)}
     WHERE EXISTS (SELECT 1 FROM channel_payouts p WHERE p.livemode = 1 AND p.tx_signature = j.value AND p.channel_id = ${channelId})
       OR EXISTS (SELECT 1 FROM tx_claims c WHERE c.livemode = 1 AND c.tx_signature = j.value AND c.kind = 'metered')`);
   return new Set(rows.map(({ signature }) => signature));
@@ -215,7 +216,7 @@ export const insertPayouts = (
 ): Write =>
   db.insert(channelPayouts).select(
     sql`SELECT ${paymentId}, ${livemode}, j.value ->> 0, ${channelId}, j.value ->> 1
-      FROM json_each(${JSON.stringify(payouts.map(({ signature, paid }) => [signature, `${paid}`]))}) j`,
+      FROM ${jsonRows(payouts.map(({ signature, paid }) => [signature, `${paid}`]))}`,
   );
 
 type Place = Partial<Pick<MeteredSessionRow, 'payoutSeen' | 'payoutSeenTx' | 'payoutReadTx'>>;
@@ -245,5 +246,4 @@ export const listEndedSessions = (db: Db, before: number, limit: number): Promis
     .orderBy(meteredSessions.endedAt)
     .limit(limit);
 
-export const deleteMeteredSessions = (db: Db, ids: MeteredSessionId[]) =>
-  db.delete(meteredSessions).where(sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+export const deleteMeteredSessions = (db: Db, ids: MeteredSessionId[]) => db.delete(meteredSessions).where(amongIds('id', ids));

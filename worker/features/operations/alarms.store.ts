@@ -60,7 +60,7 @@ export async function readTotals(db: Db): Promise<{ accounts: Record<string, num
   const states = await db.all<{ status: string; count: number }>(sql`SELECT status, count(*) AS count FROM accounts GROUP BY status`);
   // Sums are integers of base units, exact up to 2^63.
   const sums = await db.all<{ name: string; sum: string }>(sql`SELECT key AS name, CAST(sum(CAST(value AS INTEGER)) AS TEXT) AS sum
-    FROM figure_totals, json_each(figure_totals.counts) WHERE livemode = 1 GROUP BY key ORDER BY key`);
+    FROM analytics_totals, json_each(analytics_totals.counts) WHERE livemode = 1 GROUP BY key ORDER BY key`);
   return {
     accounts: Object.fromEntries(states.map(({ status, count }) => [status, count])),
     live: Object.fromEntries(sums.map(({ name, sum }) => [name, sum])),

@@ -9,7 +9,7 @@ import type { CardTrouble } from '#platform/db/tables/office/billing.ts';
 import { fullness, ofAll, readVitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
 
 /** Something that a person has to see to. */
-export interface Trouble {
+interface Trouble {
   name: string;
   finding: string;
   /** How long it may last before it is told: much passes by itself. */

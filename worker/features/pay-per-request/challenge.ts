@@ -9,7 +9,7 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import type { PaymentRequired, ResourceInfo } from '#protocols/x402/wire.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
-export interface ChallengeRequest {
+interface ChallengeRequest {
   /** What the buyer wanted, as the resource server describes it. */
   resource?: Partial<ResourceInfo>;
   /** Units that are missing for the request at hand. */

@@ -34,7 +34,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 const REFERENCE = /^[\x21-\x7e]{1,85}$/;
 const KEY = new RegExp(`^[\\x21-\\x7e]{${IDEMPOTENCY_KEY.min},${IDEMPOTENCY_KEY.max}}$`);
 
-export interface PlainBody {
+interface PlainBody {
   productId: string;
   customerRef: string;
   units: number;

@@ -19,7 +19,7 @@ import { X402_RAIL } from '#rules/rails.ts';
 import { isForgottenPayee, makeSaleChallenge, type SaleChallenge } from './challenge.ts';
 import { requireUse, type SettlementBody, toDuplicateResource, toSettlementResource } from './resource.ts';
 
-export interface SettlePayment {
+interface SettlePayment {
   productId: ProductId;
   /** Value of the buyer's PAYMENT-SIGNATURE header. */
   paymentSignature: string;

@@ -18,7 +18,7 @@ export function requireViewer(payment: Payment, viewer: Tenant | null): void {
 }
 
 /** Another party sent its transaction. */
-export const hasNoMemo = ({ terms }: Pick<Payment, 'terms'>): boolean => terms.isOwnersCollection === true || terms.channelId !== undefined;
+const hasNoMemo = ({ terms }: Pick<Payment, 'terms'>): boolean => terms.isOwnersCollection === true || terms.channelId !== undefined;
 
 /** What the chain must show for this payment to count. Whether it is on time is decided by its block time, not by our clock. */
 export const expectationOf = (payment: Payment): Expectation => ({

@@ -15,7 +15,7 @@ import { type Proof, planPurchase } from './purchase.ts';
 import { insertPayment } from './store.ts';
 
 /** One further period, as the chain shows that it was collected. */
-export interface CollectedRenewal {
+interface CollectedRenewal {
   paymentId: PaymentId;
   nonce: string;
   period: PeriodTimes;

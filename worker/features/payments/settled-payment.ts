@@ -11,7 +11,7 @@ import { memoOf } from './resource.ts';
 import { insertPayment } from './store.ts';
 
 /** What one payment that the service sent paid for, as it was when it was claimed. */
-export interface PerRequestSale {
+interface PerRequestSale {
   paymentId: PaymentId;
   merchantId: AccountId;
   merchantName: string;

@@ -3,16 +3,18 @@ import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { paymentOf, readLines, type StoredPayment, storyIdOf } from '#platform/db/archive.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
+import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
-import { paymentSessions } from '#platform/db/tables/checkout.ts';
+import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { type Payment, payments, type Unmatched, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
+import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { casUpdate, casUpdateMany, stepRows } from '#platform/db/versioned.ts';
 import { UNMATCHED } from '#rules/states.ts';
-import { findEnded, listEnded } from './watch/ended-sessions.store.ts';
+import { findEnded } from './watch/ended-sessions.store.ts';
 
 /**
  * Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it, one that was
@@ -49,21 +51,6 @@ export async function findWithProduct(ctx: Shard, paymentId: PaymentId) {
   return product && { payment, ...product };
 }
 
-/** Payments wherever they are kept: as rows, as what is left of unpaid sessions, or in the archive. In no order. */
-export async function listWhereverKept(ctx: Shard, paymentIds: PaymentId[]): Promise<Payment[]> {
-  const among = sql`json_each(${JSON.stringify(paymentIds)})`;
-  const [rows, archived] = await ctx.db.batch([
-    ctx.db.select().from(payments).where(sql`${payments.id} IN (SELECT value FROM ${among})`),
-    ctx.db
-      .select()
-      .from(archivedPayments)
-      .where(sql`${archivedPayments.id} IN (SELECT ${storyIdOf(sql`value`)} FROM ${among})`),
-  ]);
-  const isFound = new Set<string>([...rows, ...archived].map(({ id }) => id));
-  const ended = await listEnded(ctx, { paymentIds: paymentIds.filter((id) => !isFound.has(id)) });
-  return [...rows, ...ended, ...(await wholePayments(ctx, archived))];
-}
-
 /** The session that owns the nonce of a memo that this chain shows. */
 export const findSession = async (ctx: Shard, nonce: string): Promise<Payment | undefined> =>
   (await ctx.db
@@ -82,10 +69,7 @@ export const finalizePayments = (ctx: Shard, before: Pick<Payment, 'id' | 'versi
   casUpdateMany(ctx, payments, before, { finalizedAt: ctx.now, updatedAt: ctx.now });
 
 export const listPaymentsById = (db: Db, paymentIds: PaymentId[]): Promise<Payment[]> =>
-  db
-    .select()
-    .from(payments)
-    .where(sql`${payments.id} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`);
+  db.select().from(payments).where(amongIds(payments.id, paymentIds));
 
 /** The transaction pays this payment and nothing else, and is watched until it is final. */
 export const claimTransaction = (
@@ -125,8 +109,8 @@ export async function findArchived(ctx: Shard, isIt: SQL): Promise<StoredPayment
 
 /** Refused where the transaction has paid for something since it was looked at, or little is left of its session. */
 export const insertUnmatched = (ctx: Shard, unmatched: Unmatched): Write[] => [
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM tx_claims WHERE tx_signature = ${unmatched.txSignature} AND livemode = ${unmatched.livemode})`),
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM ended_sessions WHERE id = ${unmatched.paymentId})`),
+  abortIfExists(ctx, txClaims, sql`tx_signature = ${unmatched.txSignature} AND livemode = ${unmatched.livemode}`),
+  abortIfExists(ctx, endedSessions, sql`id = ${unmatched.paymentId}`),
   ctx.db.insert(unmatchedPayments).values(unmatched),
 ];
 
@@ -138,7 +122,7 @@ export const acceptUnmatchedRow = (ctx: Shard, unmatched: Unmatched, recoveredPa
     .where(
       and(eq(unmatchedPayments.id, unmatched.id), eq(unmatchedPayments.status, unmatched.status), isNull(unmatchedPayments.droppedAt)),
     ),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /** Closes the unmatched record of a transaction that now pays for something, if there is one. */
@@ -151,8 +135,7 @@ export const closeUnmatched = (db: Db, txSignature: string, { id: paymentId, liv
     );
 
 /** What missed its session is taken without asking once, however many transactions arrive together. */
-export const vetoRecovered = (ctx: Shard, { id }: Payment): Write =>
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM payments WHERE recovers_payment_id = ${id})`);
+export const abortIfRecovered = (ctx: Shard, { id }: Payment): Write => abortIfExists(ctx, payments, sql`recovers_payment_id = ${id}`);
 
 /** How many are shown with a payment, the largest first: dust that a stranger sends hides no whole payment. */
 const SHOWN_MAX = 10;
@@ -161,7 +144,7 @@ const SHOWN_MAX = 10;
 export const listUnmatchedOf = (db: Db, paymentIds: PaymentId[]) =>
   db
     .select(getTableColumns(unmatchedPayments))
-    .from(sql`json_each(${JSON.stringify(paymentIds)}) j`)
+    .from(jsonRows(paymentIds))
     .innerJoin(
       unmatchedPayments,
       // Amounts are whole numbers without leading zeros: the longer is the larger.

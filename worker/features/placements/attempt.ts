@@ -2,7 +2,7 @@ import type { MembershipId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import { membershipChange } from '#features/memberships/membership.ts';
 import type { Shard } from '#platform/context.ts';
-import { type Change, commit, isVeto, transact, unchanged, vetoIf } from '#platform/db/commit.ts';
+import { abortIf, type Change, commit, isAborted, transact, unchanged } from '#platform/db/commit.ts';
 import type { Placement } from '#platform/db/tables/office/placements.ts';
 import type { Pace } from '#platform/providers/messaging/pace.ts';
 import { deskOf, missingForDelivery, paceOf } from '#platform/providers/messaging/platforms.ts';
@@ -65,12 +65,12 @@ async function lease(ctx: Shard, member: Member): Promise<Leased | null> {
   const isElsewhere = provider !== placement.provider;
   const patch = isElsewhere ? { provider } : leaseOf(ctx, member, work, wanted);
   const { standingKey } = { ...placement, ...patch };
-  const waits = work === 'give' && standingKey !== null ? [vetoIf(ctx, isBeingTaken(placement, standingKey, ctx.wallNow))] : [];
+  const waits = work === 'give' && standingKey !== null ? [abortIf(ctx, isBeingTaken(placement, standingKey, ctx.wallNow))] : [];
   try {
     await commit(ctx, { ...unchanged(null), writes: [...waits, ...movePlacement(ctx, placement, patch)] });
   } catch (error) {
     // Another attempt has it, or takes this very place from this person, or an event moved it: its message, or the sweep, brings it again.
-    if (isVeto(error)) return null;
+    if (isAborted(error)) return null;
     throw error;
   }
   if (isElsewhere) await bringPlacements(ctx, [{ membershipId, provider }]);

@@ -31,7 +31,7 @@ export const findMember = (db: Db, membershipId: MembershipId) =>
     .where(and(eq(placements.membershipId, membershipId), ne(accounts.status, 'deleted')))
     .get();
 
-/** A statement, not an effect: nothing where a rival made it. */
+/** Inserts nothing where a rival made it. */
 export const insertPlacement = (db: Db, placement: Placement): Write => db.insert(placements).values(placement).onConflictDoNothing();
 
 /** How far delivery is, as members' merchants see it. */

@@ -1,5 +1,5 @@
 import type { Shard } from '#platform/context.ts';
-import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
 import { missingForDelivery } from '#platform/providers/messaging/platforms.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { attemptPlacement } from './attempt.ts';

@@ -14,7 +14,7 @@ import { insertActivation, setExpiry } from './store.ts';
 /** How a plan is called where people read it. */
 export const planTitle = (plan: PaidPlan): string => `${plan[0]!.toUpperCase()}${plan.slice(1)} plan, ${PLAN_DAYS} days`;
 
-export function boughtPlan({ terms }: Settlement): PaidPlan {
+function boughtPlan({ terms }: Settlement): PaidPlan {
   const plan = PAID_PLANS.find((name) => name === terms.plan);
   assert(plan !== undefined, 'an activation names its plan');
   return plan;

@@ -1,5 +1,5 @@
 import type { Shard } from '#platform/context.ts';
-import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepRounds } from '#platform/db/sweeps.ts';
 import { endLapsedPlans } from './store.ts';
 
 const ROUNDS = { max: 500, roundsMax: 20 };

@@ -7,7 +7,7 @@ import { findByExternalId } from './product.ts';
 
 /** How a body names a product: by our id, or by the merchant's. */
 export const productRef = { product_id: idOf<ProductId>().optional(), external_product_id: OwnName.optional() };
-export interface ProductRef {
+interface ProductRef {
   product_id?: ProductId;
   external_product_id?: string;
 }

@@ -1,5 +1,6 @@
 // What other features may use of products goes through here.
 export {
+  abortIfOverProductQuota,
   findActiveListing,
   findApp,
   findByExternalId,
@@ -15,5 +16,4 @@ export {
   productExists,
   type Sale,
   saleOn,
-  vetoOverProductQuota,
 } from './store.ts';

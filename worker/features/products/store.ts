@@ -2,7 +2,8 @@ import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AppId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { amongIds } from '#platform/db/among.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { type AccessApp, accessApps, type Product, products } from '#platform/db/tables/products.ts';
@@ -38,7 +39,7 @@ export const listOwnIds = async (scope: Scope, productIds: ProductId[]): Promise
   const rows = await scope.db
     .select({ id: products.id })
     .from(products)
-    .where(and(rowsOf(products, scope), sql`${products.id} IN (SELECT value FROM json_each(${JSON.stringify(productIds)}))`));
+    .where(and(rowsOf(products, scope), amongIds(products.id, productIds)));
   return rows.map(({ id }) => id);
 };
 
@@ -170,7 +171,7 @@ export async function listProductNames(scope: Scope, productIds: ProductId[]): P
   const rows = await scope.db
     .select({ id: products.id, name: products.name })
     .from(products)
-    .where(and(rowsOf(products, scope), sql`${products.id} IN (SELECT value FROM json_each(${JSON.stringify(productIds)}))`));
+    .where(and(rowsOf(products, scope), amongIds(products.id, productIds)));
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
@@ -179,12 +180,12 @@ export const updateProduct = (ctx: Shard, before: Product, after: Product): Writ
 /** Same as `updateProduct`, but for a product that may become payable, within the plan. */
 export const openProduct = (ctx: Shard, before: Product, after: Product, activeMax: number): Write[] => [
   ...updateProduct(ctx, before, after),
-  ...vetoOverProductQuota(ctx, before, activeMax, before.id),
+  ...abortIfOverProductQuota(ctx, before, activeMax, before.id),
 ];
 
 export const insertProduct = (ctx: Shard, product: Product, activeMax: number): Write[] => [
   ctx.db.insert(products).values(product),
-  ...vetoOverProductQuota(ctx, product, activeMax, product.id),
+  ...abortIfOverProductQuota(ctx, product, activeMax, product.id),
 ];
 
 export const insertApp = (db: Db, app: AccessApp): Write => db.insert(accessApps).values(app);
@@ -229,10 +230,10 @@ export const isPayable = async (scope: Scope, productId: ProductId): Promise<boo
   (await scope.db.$count(products, and(rowsOf(products, scope), eq(products.id, productId), payable(scope.config)))) > 0;
 
 /** Refuses the batch that left more payable products than `max`: all that it made so, or this one. */
-export function vetoOverProductQuota(ctx: Shard, { merchantId, livemode }: Tenant, max: number, productId: ProductId | null): Write[] {
+export function abortIfOverProductQuota(ctx: Shard, { merchantId, livemode }: Tenant, max: number, productId: ProductId | null): Write[] {
   if (!Number.isFinite(max)) return [];
   const counted = payable(ctx.config);
   const used = sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND ${counted})`;
   const counts = productId === null ? sql`1` : sql`EXISTS (SELECT 1 FROM products WHERE id = ${productId} AND ${counted})`;
-  return [vetoIf(ctx, sql`${used} > ${max} AND ${counts}`)];
+  return [abortIf(ctx, sql`${used} > ${max} AND ${counts}`)];
 }

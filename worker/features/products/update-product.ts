@@ -94,7 +94,7 @@ const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null && canonicalJson(a) === canonicalJson(b));
 
 /** Throws 422 if the metadata would have too many keys after the change. */
-function requireRoom(metadata: Product['metadata']): Product['metadata'] {
+function requireSessionCapacity(metadata: Product['metadata']): Product['metadata'] {
   if (hasRoom(metadata)) return metadata;
   throw new ApiError('validation_error', { problems: [{ loc: ['body', 'metadata'], msg: TOO_MANY_KEYS, type: 'too_big' }] });
 }
@@ -123,7 +123,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
     sessionSeconds: input.session_seconds,
     successUrl: input.success_url,
     cancelUrl: input.cancel_url,
-    metadata: input.metadata && requireRoom(changedMetadata(product.metadata, input.metadata)),
+    metadata: input.metadata && requireSessionCapacity(changedMetadata(product.metadata, input.metadata)),
     liveModeConfirmed: input.live_mode_confirmed,
     trustedCustomerRef: input.trusted_customer_ref,
   };

@@ -3,7 +3,7 @@ import { planFull } from '#core/errors.ts';
 import { ASSETS, DECIMALS } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
 import { planPayout } from '#features/accounts/payout.ts';
-import { getActiveProductCount, vetoOverProductQuota } from '#features/products/product.ts';
+import { abortIfOverProductQuota, getActiveProductCount } from '#features/products/product.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { tokenAccountExists } from '#platform/chain/token-accounts.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
@@ -46,7 +46,7 @@ export async function listRails(ctx: Shard): Promise<z.infer<typeof RailBody>[]>
 }
 
 /** The fixed facts of a rail, independent of its state. */
-export function railFacts({ config }: Ctx, railId: RailId): Omit<z.infer<typeof RailBody>, 'status' | 'reason'> {
+function railFacts({ config }: Ctx, railId: RailId): Omit<z.infer<typeof RailBody>, 'status' | 'reason'> {
   const { name, kind, asset, supports } = RAILS[railId];
   const mint = mintOf(config.network, asset);
   return {
@@ -171,5 +171,5 @@ async function planQuota(ctx: Scope, actor: Actor, after: Setting): Promise<Writ
   const [before, used] = await Promise.all([getActiveProductCount(ctx), getActiveProductCount(ctx, after)]);
   const max = Math.max(limit, before);
   if (used > max) throw planFull('products', { limit, used, plan: actor.plan });
-  return vetoOverProductQuota(ctx, ctx, max, null);
+  return abortIfOverProductQuota(ctx, ctx, max, null);
 }

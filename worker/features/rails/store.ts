@@ -67,7 +67,7 @@ export const listPlans = (db: Db, productId: ProductId): Promise<SubscriptionPla
     .limit(PLANS_MAX)
     .all();
 
-/** A statement, not an effect. Of a plan that was closed and made again only the latest is kept. */
+/** Of a plan that was closed and made again only the latest is kept. */
 export const savePlan = (db: Db, plan: SubscriptionPlanRow): Write =>
   db
     .insert(subscriptionPlans)

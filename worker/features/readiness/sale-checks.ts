@@ -15,7 +15,7 @@ import { isNative } from '#solana/assets.ts';
 import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
 
 /** A rail the product is sold over, and its obstacles there. */
-export interface RailView extends LiveView {
+interface RailView extends LiveView {
   railId: RailId;
   prospect: Prospect;
 }

@@ -27,7 +27,7 @@ export interface ReceiptFacts {
   operator?: { name: string; url: string } | null;
 }
 
-export interface SignedDocument {
+interface SignedDocument {
   document: string;
   sha256: string;
   signature: string;
@@ -63,7 +63,7 @@ export function signReceipt(facts: ReceiptFacts, receiptKeys: string): SignedDoc
   return { document, sha256: sha256Hex(bytes), signature: base58.encode(key!.sign(bytes)), keyId: key!.keyId };
 }
 
-export interface Verification {
+interface Verification {
   valid: boolean;
   reason?: 'sha256_mismatch' | 'signature_invalid' | 'unknown_key' | 'record_mismatch' | 'transaction_orphaned';
   sha256Matches: boolean;

@@ -9,7 +9,7 @@ import { sha256Hex } from '#core/crypto.ts';
 import { canonicalJson, utf8 } from '#core/encoding.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach, isConstraint } from '#platform/db/commit.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { linkReceipts, listReceiptChainEnds, listUnlinked, type Receipt } from './store.ts';
 
 const GENESIS = '0'.repeat(64);

@@ -1,6 +1,7 @@
 import { and, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Scope, Tenant } from '#platform/context.ts';
+import { jsonRows } from '#platform/db/among.ts';
 import { storyIdOf } from '#platform/db/archive.ts';
 import { type PageRequest, type Places, readBoth, readSlice, rowsOf } from '#platform/db/page.ts';
 import { listNamedPayments } from '#platform/db/search/named.ts';
@@ -118,8 +119,8 @@ async function placesOf(owner: Owner, filter: ReceiptFilter): Promise<[PlacesAft
   const named = await listNamedPayments(owner, q);
   if (named.length === 0) return [words];
   const ofNamed = (table: Table) => {
-    const id = table === receipts ? sql`value` : storyIdOf(sql`value`);
-    return sql`${table.paymentId} IN (SELECT ${id} FROM json_each(${JSON.stringify(named)}))`;
+    const id = table === receipts ? sql`j.value` : storyIdOf(sql`j.value`);
+    return sql`${table.paymentId} IN (SELECT ${id} FROM ${jsonRows(named)})`;
   };
   return [byTime((table) => sql`${ofNamed(table)} AND ${checked(table)}`), words];
 }

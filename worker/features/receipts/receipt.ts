@@ -10,7 +10,6 @@ import { type ReceiptFacts, signReceipt } from './document.ts';
 import { InvoiceMetadataBody } from './papers/invoice-metadata.ts';
 import { insertReceipt, type Receipt } from './store.ts';
 
-export type { ReceiptFacts } from './document.ts';
 export { findReceiptOfTransaction, getReceiptWithFate, type Receipt, wholeReceipts } from './store.ts';
 
 const DocumentBody = z

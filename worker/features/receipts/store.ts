@@ -3,8 +3,9 @@ import { raise } from '#core/errors.ts';
 import type { PaymentId, ReceiptId } from '#core/ids.ts';
 import type { InvoiceMetadata, ReceiptDocument } from '#papers/facts.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { type Place, paymentOf, readLines, receiptOf, type StoredPayment, type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { subjectsOfTransaction } from '#platform/db/fate.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
@@ -87,7 +88,7 @@ export async function listReceiptChainEnds(db: Db, receiptChains: Pick<StoredRec
       sql`receipts.rowid IN (SELECT (SELECT r.rowid FROM receipts r WHERE r.merchant_id = j.value ->> 'merchantId'
         AND r.livemode = j.value ->> 'livemode' AND r.is_paid_by_owner = j.value ->> 'isPaidByOwner'
         AND r.link_seq IS NOT NULL ORDER BY r.link_seq DESC LIMIT 1)
-        FROM json_each(${JSON.stringify(named)}) j)`,
+        FROM ${jsonRows(named)})`,
     );
   return ends.map((end) => ({ ...end, seq: end.seq!, prevHash: end.prevHash! }));
 }
@@ -113,7 +114,7 @@ export async function listSales(ctx: Shard, paymentIds: readonly PaymentId[]): P
     .from(txClaims)
     .leftJoin(payments, eq(payments.id, txClaims.subjectId))
     .leftJoin(archivedPayments, eq(archivedPayments.id, storyIdOf(sql`${txClaims.subjectId}`)))
-    .where(sql`${txClaims.subjectId} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`);
+    .where(amongIds(txClaims.subjectId, paymentIds));
   const archived = (
     await readLines(
       ctx,
@@ -132,9 +133,9 @@ export const linkReceipts = (ctx: Shard, links: { receiptId: string; seq: number
   ctx.db
     .update(receipts)
     .set({ linkSeq: sql`j.value ->> 'seq'`, linkPrevHash: sql`j.value ->> 'prevHash'` })
-    .from(sql`json_each(${JSON.stringify(links)}) j`)
+    .from(jsonRows(links))
     .where(sql`${receipts.id} = j.value ->> 'receiptId' AND ${receipts.linkSeq} IS NULL`),
-  vetoIf(ctx, sql`changes() <> ${links.length}`),
+  abortIf(ctx, sql`changes() <> ${links.length}`),
 ];
 
 export const insertReceipt = (db: Db, receipt: StoredReceipt): Write => db.insert(receipts).values(receipt);
@@ -165,11 +166,11 @@ export async function listMetadata(db: Db, receiptIds: readonly ReceiptId[]): Pr
   const rows = await db
     .select({ receiptId: receiptMetadata.receiptId, metadata: receiptMetadata.metadata })
     .from(receiptMetadata)
-    .where(sql`${receiptMetadata.receiptId} IN (SELECT value FROM json_each(${JSON.stringify(receiptIds)}))`);
+    .where(amongIds(receiptMetadata.receiptId, receiptIds));
   return new Map(rows.map(({ receiptId, metadata }) => [receiptId, metadata]));
 }
 
-/** Statements, not effects: the metadata of a receipt as its version `version`; the batch fails where another change was faster. */
+/** The metadata of a receipt as its version `version`; the batch fails where another change was faster. */
 export function storeMetadata(ctx: Scope, receipt: StoredReceipt, metadata: InvoiceMetadata, version: number): Write[] {
   const { db, merchantId, livemode, now: updatedAt } = ctx;
   const receiptId = receipt.id;

@@ -1,8 +1,10 @@
 import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { amongIds, jsonRows, setOf } from '#platform/db/among.ts';
 import { type StoredPayment, type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { accounts } from '#platform/db/tables/accounts.ts';
 import {
   ANY_TYPE,
   archiveDrafts,
@@ -34,7 +36,7 @@ export function findOldest(db: Db, but: Owner[] = []) {
     .orderBy(asc(events.seq))
     .limit(but.length === 0 ? 1 : PASSED_MAX)
     .as('first');
-  const names = JSON.stringify(but.map(({ merchantId, livemode }) => `${merchantId}:${livemode ? 1 : 0}`));
+  const names = but.map(({ merchantId, livemode }) => `${merchantId}:${livemode ? 1 : 0}`);
   return db
     .select({
       merchantId: first.merchantId,
@@ -43,7 +45,7 @@ export function findOldest(db: Db, but: Owner[] = []) {
       isErasing: sql<number>`EXISTS (SELECT 1 FROM accounts WHERE id = ${first.merchantId} AND status = 'deleted' AND erased_at IS NULL)`,
     })
     .from(first)
-    .where(sql`${first.merchantId} || ':' || ${first.livemode} NOT IN (SELECT value FROM json_each(${names}))`)
+    .where(sql`${first.merchantId} || ':' || ${first.livemode} NOT IN ${setOf(names)}`)
     .orderBy(asc(first.seq))
     .limit(1)
     .get();
@@ -97,8 +99,6 @@ export interface Written extends Owner {
   receipts: Placed<StoredReceipt>[];
 }
 
-const rowsOf = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
-
 /**
  * The object's place in the index, and the end of what it holds here; all of it or, where an event has gone
  * meanwhile or the object was given up as a draft, nothing. A receipt leaves only if the object holds the very document, a payment only as
@@ -117,15 +117,17 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
     db.insert(archives).values({ merchantId, livemode, key, firstEventId: ids[0]!, lastEventId: ids.at(-1)! }),
     db
       .insert(archivedTypes)
-      .select(sql`SELECT ${merchantId}, ${livemode ? 1 : 0}, j.value ->> 'type', ${ARCHIVE_ID}, j.value ->> 'count' FROM ${rowsOf(types)}`),
-    db.insert(archivedStories).select(sql`SELECT ${storyIdOf(sql`j.value`)}, ${ARCHIVE_ID} FROM json_each(${JSON.stringify(stories)}) j`),
+      .select(
+        sql`SELECT ${merchantId}, ${livemode ? 1 : 0}, j.value ->> 'type', ${ARCHIVE_ID}, j.value ->> 'count' FROM ${jsonRows(types)}`,
+      ),
+    db.insert(archivedStories).select(sql`SELECT ${storyIdOf(sql`j.value`)}, ${ARCHIVE_ID} FROM ${jsonRows(stories)}`),
     ...moveReceipts(db, written.receipts),
     ...movePayments(db, written.payments),
-    db.delete(events).where(sql`${events.seq} IN ${among(seqs)}`),
-    vetoIf(ctx, sql`changes() <> ${seqs.length}`),
-    vetoIf(ctx, sql`EXISTS (SELECT 1 FROM accounts WHERE id = ${merchantId} AND ${isErasingSince(written.readAt)})`),
+    db.delete(events).where(amongIds(events.seq, seqs)),
+    abortIf(ctx, sql`changes() <> ${seqs.length}`),
+    abortIfExists(ctx, accounts, sql`id = ${merchantId} AND ${isErasingSince(written.readAt)}`),
     db.delete(archiveDrafts).where(and(eq(archiveDrafts.key, key), eq(archiveDrafts.isGivenUp, false))),
-    vetoUnlessChanged(ctx),
+    abortUnlessChanged(ctx),
   ];
 }
 
@@ -139,18 +141,18 @@ function moveReceipts(db: Db, moved: Placed<StoredReceipt>[]): Write[] {
     db.insert(archivedReceipts).select(
       sql`SELECT r.rowid, ${bytesOf('r.id')}, ${bytesOf('r.merchant_id')}, r.livemode, ${bytesOf('r.product_id')},
           ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''), r.created_at, ${PLACE}
-        FROM ${rowsOf(rows)} JOIN receipts r ON r.id = j.value ->> 'id' AND r.document = j.value ->> 'document'
+        FROM ${jsonRows(rows)} JOIN receipts r ON r.id = j.value ->> 'id' AND r.document = j.value ->> 'document'
           AND r.sha256 = j.value ->> 'sha256' AND r.signature = j.value ->> 'signature'`,
     ),
     db
       .delete(receipts)
-      .where(sql`id IN ${among(rows.map(({ id }) => id))} AND EXISTS (SELECT 1 FROM archived_receipts a WHERE a.rowid = receipts.rowid)`),
+      .where(sql`id IN ${setOf(rows.map(({ id }) => id))} AND EXISTS (SELECT 1 FROM archived_receipts a WHERE a.rowid = receipts.rowid)`),
   ];
 }
 
 function movePayments(db: Db, moved: Placed<StoredPayment>[]): Write[] {
   const rows = moved.map(({ row: { id, version }, ...place }) => ({ id, version, ...place }));
-  const ids = among(rows.map(({ id }) => id));
+  const ids = setOf(rows.map(({ id }) => id));
   const isMoved = (column: string) => sql`EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = ${bytesOf(column)})`;
   return [
     db.insert(archivedPayments).select(
@@ -158,7 +160,7 @@ function movePayments(db: Db, moved: Placed<StoredPayment>[]): Write[] {
           CASE WHEN p.reference <> '' THEN p.nonce END, p.customer_ref, p.payer_wallet, p.asset, p.price_amount, p.overpaid_amount,
           p.fee_amount, p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.terms ->> 'isMetered' IS NOT NULL,
           p.confirmed_at, p.created_at, ${PLACE}
-        FROM ${rowsOf(rows)} JOIN payments p ON p.id = j.value ->> 'id' AND p.version = j.value ->> 'version'
+        FROM ${jsonRows(rows)} JOIN payments p ON p.id = j.value ->> 'id' AND p.version = j.value ->> 'version'
         WHERE EXISTS (SELECT 1 FROM payments WHERE payments.id = p.id AND ${IS_OVER})`,
     ),
     db.delete(settlements).where(sql`payment_id IN ${ids} AND ${isMoved('settlements.payment_id')}`),
@@ -180,9 +182,6 @@ export interface Owner {
   livemode: boolean;
 }
 
-/** The values as a set, in one parameter however many they are. */
-export const among = (values: readonly (string | number)[]): SQL => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
-
 /**
  * Of these receipts and payments of a merchant, those that can go. Receipts: in a chain, and not its end, whose hash the next link is
  * made of; that one stays for good, which is one receipt for each time that its chain got none for as long as receipts are kept.
@@ -197,17 +196,14 @@ export async function listMovable(db: Db, { merchantId, livemode }: Owner, { rec
       .select()
       .from(receipts)
       .where(
-        sql`id IN ${among(receiptIds)} AND link_seq < CASE is_paid_by_owner WHEN 1 THEN ${chainEnd(1)} ELSE ${chainEnd(0)} END
+        sql`id IN ${setOf(receiptIds)} AND link_seq < CASE is_paid_by_owner WHEN 1 THEN ${chainEnd(1)} ELSE ${chainEnd(0)} END
           AND rowid < (SELECT max(rowid) FROM receipts)`,
       ),
     db
       .select()
       .from(payments)
-      .where(sql`id IN ${among(paymentIds)} AND ${IS_OVER}`),
-    db
-      .select()
-      .from(settlements)
-      .where(sql`payment_id IN ${among(paymentIds)}`),
+      .where(sql`id IN ${setOf(paymentIds)} AND ${IS_OVER}`),
+    db.select().from(settlements).where(amongIds('payment_id', paymentIds)),
   ]);
   const settlementOf = new Map(brought.map((settlement) => [settlement.paymentId, settlement]));
   return {

@@ -6,7 +6,7 @@ import { DAY, HOUR, iso } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
 import { type ArchivedLine, archivedTextOf, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
-import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepRounds } from '#platform/db/sweeps.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { inTime } from '#platform/deadline.ts';
 import {

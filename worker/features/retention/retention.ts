@@ -3,9 +3,9 @@ import { eraseEntitlement } from '#features/entitlements/entitlement.ts';
 import { forgetEndedSessions } from '#features/metered/erase.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import type { Shard } from '#platform/context.ts';
-import { isVeto } from '#platform/db/commit.ts';
-import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
-import { among } from './archive.store.ts';
+import { setOf } from '#platform/db/among.ts';
+import { isAborted } from '#platform/db/commit.ts';
+import { type Swept, sweepRounds } from '#platform/db/sweeps.ts';
 import {
   deleteTestEntitlements,
   deleteTestSales,
@@ -129,7 +129,7 @@ const TEST_ENTITLEMENTS_MAX = 50;
  * again. True once nothing is left.
  */
 async function forgetTests(ctx: Shard, setups: EndedSetup[]): Promise<boolean> {
-  const accountIds = among(setups.map(({ accountId }) => accountId));
+  const accountIds = setOf(setups.map(({ accountId }) => accountId));
   const given = await listTestEntitlements(ctx.db, accountIds, TEST_ENTITLEMENTS_MAX);
   for (const { id, merchantId } of given) await eraseEntitlement(inSandbox(ctx, merchantId, null), id);
   if (given.length > 0)
@@ -158,7 +158,7 @@ export const sweepEndedSetups = (ctx: Shard): Promise<Swept> =>
     try {
       await forgetAccounts(ctx, over);
     } catch (error) {
-      if (!isVeto(error)) throw error;
+      if (!isAborted(error)) throw error;
       // The next round reads the list again, and knows which of them to keep.
       return max;
     }

@@ -2,7 +2,8 @@ import { and, asc, eq, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { amongIds, setOf } from '#platform/db/among.ts';
+import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { accounts, loginNonces, payoutWallets } from '#platform/db/tables/accounts.ts';
 import { archiveDrafts, archives } from '#platform/db/tables/archives.ts';
 import { paymentCandidates } from '#platform/db/tables/candidates.ts';
@@ -12,8 +13,8 @@ import { events } from '#platform/db/tables/events.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
 import { mails } from '#platform/db/tables/mail.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
+import { analyticsDays, analyticsQuarters, analyticsTotals, endedDeliveries } from '#platform/db/tables/office/analytics.ts';
 import { processorEvents } from '#platform/db/tables/office/billing.ts';
-import { endedDeliveries, figureDays, figureQuarters, figureTotals } from '#platform/db/tables/office/figures.ts';
 import { communities, placements } from '#platform/db/tables/office/placements.ts';
 import { usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
@@ -29,7 +30,6 @@ import { subscriptionPlans } from '#platform/db/tables/subscriptions/plans.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { updateUnversioned } from '#platform/db/versioned.ts';
-import { among } from './archive.store.ts';
 
 /** What was bought with test money, and what was given for it. No subscription is without a plan, which goes last. */
 const TEST_TABLES = ['payments', 'receipts', 'entitlements', 'memberships', 'subscription_plans'] as const;
@@ -42,7 +42,7 @@ export const listTestEntitlements = (db: Db, accountIds: SQL, limit: number): Pr
 
 /** The rows of entitlements whose objects have forgotten them. */
 export const deleteTestEntitlements = (db: Db, ids: string[]) =>
-  db.delete(entitlements).where(sql`livemode = 0 AND id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+  db.delete(entitlements).where(sql`livemode = 0 AND ${amongIds('id', ids)}`);
 
 /**
  * Deletes up to so many test payments of these accounts with all that hangs on them, and as many memberships and subscriptions; after the
@@ -54,8 +54,8 @@ export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): P
     db.select({ id: memberships.id }).from(memberships).where(ofTests(accountIds)).limit(limit),
     db.select({ id: subscriptionAuthorizations.id }).from(subscriptionAuthorizations).where(ofTests(accountIds)).limit(limit),
   ]);
-  const among = (rows: { id: string }[]) => sql`(SELECT value FROM json_each(${JSON.stringify(rows.map(({ id }) => id))}))`;
-  const ids = among(paid);
+  const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
+  const ids = setOf(idsOf(paid));
   await db.batch([
     db.delete(receiptMetadata).where(sql`receipt_id IN (SELECT id FROM receipts WHERE payment_id IN ${ids})`),
     db.delete(receipts).where(sql`payment_id IN ${ids}`),
@@ -66,10 +66,10 @@ export async function deleteTestSales(db: Db, accountIds: SQL, limit: number): P
     db.delete(refunds).where(sql`payment_id IN ${ids}`),
     db.delete(settlements).where(sql`payment_id IN ${ids}`),
     db.delete(payments).where(sql`id IN ${ids}`),
-    db.delete(placements).where(sql`membership_id IN ${among(held)}`),
-    db.delete(memberships).where(sql`id IN ${among(held)}`),
-    db.delete(subscriptionCollections).where(sql`authorization_id IN ${among(subscribed)}`),
-    db.delete(subscriptionAuthorizations).where(sql`id IN ${among(subscribed)}`),
+    db.delete(placements).where(amongIds('membership_id', idsOf(held))),
+    db.delete(memberships).where(amongIds('id', idsOf(held))),
+    db.delete(subscriptionCollections).where(amongIds('authorization_id', idsOf(subscribed))),
+    db.delete(subscriptionAuthorizations).where(amongIds('id', idsOf(subscribed))),
   ]);
   const isLast = [paid, held, subscribed].every((rows) => rows.length < limit);
   if (isLast) await db.delete(subscriptionPlans).where(ofTests(accountIds));
@@ -168,11 +168,19 @@ export type EndedSetup = Awaited<ReturnType<typeof listEndedSetups>>[number];
 
 /** These are kept for good, and not looked at again. */
 export const keepSetups = (db: Db, setups: EndedSetup[]) =>
-  updateUnversioned(db, setupIntents, { isKept: true }, sql`id IN ${among(setups.map(({ id }) => id))}`);
+  updateUnversioned(
+    db,
+    setupIntents,
+    { isKept: true },
+    amongIds(
+      'id',
+      setups.map(({ id }) => id),
+    ),
+  );
 
 /** Deletes up to so many deliveries of these accounts, then as many events. True once none is left. */
 export async function forgetStories(db: Db, setups: EndedSetup[], limit: number): Promise<boolean> {
-  const accountIds = among(setups.map(({ accountId }) => accountId));
+  const accountIds = setOf(setups.map(({ accountId }) => accountId));
   for (const table of [webhookDeliveries, events]) {
     // Both modes are named, because the indexes begin with account and mode.
     const isOf = sql`merchant_id IN ${accountIds} AND livemode IN (0, 1)`;
@@ -184,21 +192,21 @@ export async function forgetStories(db: Db, setups: EndedSetup[], limit: number)
 /** Tables of both modes in which a setup's account has rows. */
 const OF_SETUPS = [
   ...[apiKeys, webhookEndpoints, products, accessApps, railSettings],
-  ...[supportTickets, figureDays, figureQuarters, figureTotals, endedDeliveries],
+  ...[supportTickets, analyticsDays, analyticsQuarters, analyticsTotals, endedDeliveries],
 ];
 
 /**
- * Accounts that no person can sign in to, with all they set up, in one batch. A veto, with nothing deleted, where money, of a test
+ * Accounts that no person can sign in to, with all they set up, in one batch. Aborted, with nothing deleted, where money, of a test
  * too, has reached one of them since the list was read.
  */
 export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<void> {
   const { db } = ctx;
-  const accountIds = among(setups.map(({ accountId }) => accountId));
-  const ids = among(setups.map(({ id }) => id));
+  const accountIds = setOf(setups.map(({ accountId }) => accountId));
+  const ids = setOf(setups.map(({ id }) => id));
   const ofThem = sql`merchant_id IN ${accountIds}`;
   const ofBoth = sql`${ofThem} AND livemode IN (0, 1)`;
   await db.batch([
-    vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE id IN ${ids} AND (${HOLDS_MONEY} OR ${HOLDS_TESTS}))`),
+    abortIfExists(ctx, setupIntents, sql`id IN ${ids} AND (${HOLDS_MONEY} OR ${HOLDS_TESTS})`),
     db.delete(payoutWallets).where(ofThem),
     db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE ${ofBoth})`),
     ...OF_SETUPS.map((table) => db.delete(table).where(ofBoth)),
@@ -230,9 +238,9 @@ export const replaceObject = (ctx: Shard, { id, key }: StoredObject, nameless: s
     .update(archives)
     .set({ key: nameless })
     .where(and(eq(archives.id, id), eq(archives.key, key))),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
   ctx.db.delete(archiveDrafts).where(and(eq(archiveDrafts.key, nameless), eq(archiveDrafts.isGivenUp, false))),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
   ctx.db.insert(archiveDrafts).values({ key, begunAt: ctx.now, isGivenUp: true }),
 ];
 

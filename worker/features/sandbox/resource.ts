@@ -84,8 +84,8 @@ export const PayRequest = z
   })
   .openapi('TestPaymentRequest', { example: { payment_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', outcome: 'paid' } });
 
-export type Deliveries = z.infer<typeof SandboxSessionBody>['deliveries'];
-export const NO_DELIVERIES: Deliveries = { sent: 0, succeeded: 0, failed: 0 };
+type Deliveries = z.infer<typeof SandboxSessionBody>['deliveries'];
+const NO_DELIVERIES: Deliveries = { sent: 0, succeeded: 0, failed: 0 };
 
 export function toSandboxSessionResource(
   session: SandboxSession,

@@ -8,7 +8,7 @@ import { invalid } from '#features/products/terms.ts';
 import { PLENTY } from '#platform/chain/accounts/accounts.ts';
 import { decodeSigned, instructionsOf } from '#platform/chain/simulated-blocks.ts';
 import type { Scope } from '#platform/context.ts';
-import { commit, isVeto } from '#platform/db/commit.ts';
+import { commit, isAborted } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
@@ -57,7 +57,7 @@ export async function subscribeAs(
       if (isLast) return result;
     } catch (error) {
       // The wallet has signed something else at the same time: what is left is looked at again.
-      if (!isVeto(error)) throw error;
+      if (!isAborted(error)) throw error;
     }
   }
   throw new ApiError('state_conflict', { detail: 'Too many changes at once. Retry.', meta: { reason: 'contended' } });

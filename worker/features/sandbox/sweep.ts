@@ -1,7 +1,7 @@
 import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
+import { planSubtract } from '#features/analytics/fold.ts';
 import { entitlementKeyOf, eraseEntitlement } from '#features/entitlements/entitlement.ts';
-import { planUnfolded } from '#features/figures/fold.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
 import { eraseMeteredSession } from '#features/metered/erase.ts';
@@ -17,10 +17,10 @@ import { clockOf } from '#platform/chain/clock.store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import { addressOf, type Shard } from '#platform/context.ts';
 import { forEach, transact } from '#platform/db/commit.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { customerIn } from './scenarios/actions.ts';
-import { listDueMerchants, listSessionMoving, noteLookedUntil, readLookedUntil, sessionErasure } from './sessions/erase.store.ts';
+import { listDueMerchants, listSessionMetricEvents, noteLookedUntil, readLookedUntil, sessionErasure } from './sessions/erase.store.ts';
 import { type Follow, queueRun } from './sessions/run.ts';
 import { listForgotten, listSessionEntitlements, listStalled } from './sessions/store.ts';
 
@@ -81,7 +81,7 @@ export const sweepEndedSandboxes = async (ctx: Shard): Promise<Swept> =>
 
 /**
  * Forgets a session and all it made: first the objects of its customers and of its metered sessions, whose alarms would write rows of it
- * again, then its rows and what they brought to the figures in one batch. Where it stops in between, it is done again.
+ * again, then its rows and what they added to the metrics in one batch. Where it stops in between, it is done again.
  */
 async function forgetSession(ctx: Shard, session: SandboxSession): Promise<void> {
   const scope = inSandbox(ctx, session.merchantId, clockOf(session));
@@ -90,9 +90,9 @@ async function forgetSession(ctx: Shard, session: SandboxSession): Promise<void>
   if (session.productId !== null) ids.add(entitlementKeyOf(scope, session.productId, customerIn(session)).entitlementId);
   for (const id of ids) await eraseEntitlement(scope, id);
   for (const metered of await listMeteredInReach(scope)) await eraseMeteredSession(scope, metered);
-  await transact(scope, { reload: () => listSessionMoving(scope) }, async (moving) => ({
+  await transact(scope, { reload: () => listSessionMetricEvents(scope) }, async (events) => ({
     events: [],
-    writes: [...(await planUnfolded(scope, moving)), ...sessionErasure(scope)],
+    writes: [...(await planSubtract(scope, events)), ...sessionErasure(scope)],
     result: undefined,
   }));
 }

@@ -65,7 +65,7 @@ export async function planSignature(scope: Scope, wallet: TestWallet, transactio
 
 /**
  * Signs in the place of the wallets that a transaction asks: a product may be paid on any wallet, and by any, and the sandbox has no key of
- * it. `signer`: the wallet that pays. Statements, not effects; none where the chain does not take it.
+ * it. `signer`: the wallet that pays. Empty where the chain does not take it.
  */
 export async function planVouchedSignature(scope: Scope, transaction: string): Promise<SignedTransfer & { signer: string }> {
   const decoded = getTransactionDecoder().decode(base64.decode(transaction));
@@ -78,7 +78,7 @@ export async function planVouchedSignature(scope: Scope, transaction: string): P
 }
 
 /** Signs for one wallet; the signatures of others stay as they are. Base64, as is the answer. */
-export function signWith({ address: signer, key }: TestWallet, transaction: string): { wire: string; messageBytes: Uint8Array } {
+function signWith({ address: signer, key }: TestWallet, transaction: string): { wire: string; messageBytes: Uint8Array } {
   const wire = base64.decode(transaction);
   if (decodeSigned(wire) === null) throw new ApiError('payment_mismatch', { meta: { reason: 'undecodable' } });
   const decoded = getTransactionDecoder().decode(wire);
@@ -104,7 +104,7 @@ const AMOUNTS: Record<Paying, (units: bigint) => bigint> = {
 };
 
 /** What a test wallet has signed, and the statements that store what the chain is to make of it. */
-export interface Signed {
+interface Signed {
   signature: string;
   writes: Write[];
 }
@@ -115,7 +115,7 @@ interface HowToPay {
   fate?: SandboxFate;
 }
 
-/** Pays a checkout payment as a wallet would that sends its transaction itself. Statements, not effects. */
+/** Pays a checkout payment as a wallet would that sends its transaction itself. */
 export async function planCheckoutPayment(scope: Scope, payment: Payment, { wallet, paying, fate = LANDS }: HowToPay): Promise<Signed> {
   const terms = termsOf(scope, payment, [true, true]);
   const merchant = { ...terms.merchant, units: AMOUNTS[paying](terms.merchant.units) };
@@ -134,7 +134,7 @@ const COMPUTE_PRICE_MICRO_LAMPORTS = 1n;
 
 /**
  * Answers a challenge of x402 as the public client does: the value of PAYMENT-SIGNATURE, over a transaction that the settling side
- * signs too. Statements, not effects. 422 for a challenge that this sandbox did not make. (scheme `exact` on Solana)
+ * signs too. 422 for a challenge that this sandbox did not make. (scheme `exact` on Solana)
  */
 export async function planChallengePayment(
   scope: Scope,

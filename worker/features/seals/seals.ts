@@ -4,7 +4,7 @@ import { isSealedHash, PASSWORD_PURPOSE, passwordKeys, sealHash } from '#feature
 import { secretPurpose } from '#features/webhooks/endpoints/endpoint.ts';
 import type { Config, Ctx, Shard } from '#platform/context.ts';
 import { answerPurpose } from '#platform/db/idempotency-record.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { countSealed, listSealed, replaceSealed, SEALED_KINDS, type SealedKind, type SealedRow, VERSION_LENGTH } from './store.ts';
 
 /** Hashes from before they were sealed begin with this. */

@@ -6,6 +6,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { Db } from '#platform/context.ts';
+import { jsonRows, setOf } from '#platform/db/among.ts';
 
 const SEALED = {
   webhook_secrets: { table: 'webhook_endpoints', column: 'secret_sealed', owner: 'id' },
@@ -17,7 +18,7 @@ export const SEALED_KINDS = Object.keys(SEALED) as SealedKind[];
 
 export const VERSION_LENGTH = 8;
 /** As the indexes have it, word for word. */
-export const sealVersionOf = (column: string) => sql.raw(`substr(${column}, 1, ${VERSION_LENGTH})`);
+const sealVersionOf = (column: string) => sql.raw(`substr(${column}, 1, ${VERSION_LENGTH})`);
 
 const partsOf = (kind: SealedKind) => {
   const { table, column, owner } = SEALED[kind];
@@ -49,8 +50,8 @@ export async function replaceSealed(
   rows: readonly { rowid: number; sealed: string; anew: string }[],
 ): Promise<number> {
   const { table, column } = partsOf(kind);
-  const { meta } = await db.run(sql`UPDATE ${table} SET ${column} = fresh.value ->> 'anew' FROM json_each(${JSON.stringify(rows)}) AS fresh
-    WHERE ${table}.rowid = fresh.value ->> 'rowid' AND ${column} = fresh.value ->> 'sealed'`);
+  const { meta } = await db.run(sql`UPDATE ${table} SET ${column} = j.value ->> 'anew' FROM ${jsonRows(rows)}
+    WHERE ${table}.rowid = j.value ->> 'rowid' AND ${column} = j.value ->> 'sealed'`);
   return meta.changes;
 }
 
@@ -60,7 +61,7 @@ const COUNT_MAX = 10_000;
 /** How many rows a ring's later keys sealed, and how many a key that is not in it: up to one more than `COUNT_MAX` each. */
 export async function countSealed(db: Db, kind: SealedKind, [first, ...later]: readonly string[]): Promise<{ old: number; gone: number }> {
   const { table, version, isSealed } = partsOf(kind);
-  const known = sql`(SELECT value FROM json_each(${JSON.stringify(later)}))`;
+  const known = setOf(later);
   const count = (which: ReturnType<typeof sql>) =>
     sql`(SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE ${isSealed} AND ${which} LIMIT ${COUNT_MAX + 1}))`;
   const isOther = sql`${version} NOT IN ${known}`;

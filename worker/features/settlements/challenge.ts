@@ -31,7 +31,7 @@ export function makeChallenge(
   return { required, header: encodeHeader(required) };
 }
 
-export type ChallengeReading =
+type ChallengeReading =
   | ({ ok: true; nonce: string } & Pick<ChallengeFacts, 'payTo' | 'quantity' | 'units' | 'days'>)
   | { ok: false; reason: string };
 

@@ -5,7 +5,7 @@ import { MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { admissionObject } from '#platform/objects.ts';
-import type { FeeAnswer, FeeSpend } from '#rules/fees.ts';
+import type { FeeAnswer, FeeSpend } from '#rules/admission.ts';
 import { PAYER_LIMITS, PLAN_NAMES, PLANS } from '#rules/plans.ts';
 import { hasPaidBefore } from './store.ts';
 

@@ -185,7 +185,7 @@ async function finishTestActivation(ctx: Shard, settlement: Settlement, transact
 }
 
 /** Why a settled sale serves no request: the chain dropped its money. It serves again once the money is back. */
-export const ORPHANED = 'transaction_orphaned';
+const ORPHANED = 'transaction_orphaned';
 
 /** As it is stored; the word of a success is given for no money that the chain dropped meanwhile. */
 export async function getOutcome(ctx: Shard, paymentId: PaymentId): Promise<SettlementOutcome> {

@@ -3,31 +3,31 @@ import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { creditPayment } from '#features/entitlements/credit-payments.ts';
 import type { Shard } from '#platform/context.ts';
-import { commit, isConstraint, isVeto, type Write } from '#platform/db/commit.ts';
+import { commit, isAborted, isConstraint, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { DOUBT_MS } from '#solana/finality.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { spendFee } from './fee-budget.ts';
 import { failSettlement, finishSettlement, getOutcome, type SettlementOutcome } from './finish.ts';
-import { claimSettlement, EXPIRED, findSettlement, noteLook, readPayerLimits, vetoBusyPayer } from './store.ts';
+import { abortIfPayerBusy, claimSettlement, EXPIRED, findSettlement, noteLook, readPayerLimits } from './store.ts';
 
 export { getOutcome, type SettlementOutcome } from './finish.ts';
 
 /**
  * Claims a message and a signature for one thing, for ever, before anything is sent. Where another request was faster, its claim
  * is the answer: the caller tells whether it is for the same thing. What may cost us a fee is paid for by its merchant's budget and
- * limited per payer: 429. 409 duplicate_settlement where the signature, or the message in another database, is claimed. `vetoes` refuse the claim in its own batch too, so that no two at once can pass them together.
+ * limited per payer: 429. 409 duplicate_settlement where the signature, or the message in another database, is claimed. `guards` refuse the claim in its own batch too, so that no two at once can pass them together.
  */
 export async function claimOnce(
   ctx: Shard,
   settlement: Settlement,
-  vetoes: Write[] = [],
+  guards: Write[] = [],
 ): Promise<{ settlement: Settlement; isNew: boolean }> {
   if (!(await isOfThisDatabase(ctx, settlement))) throw new ApiError('duplicate_settlement');
   const giveBack = await spendFee(ctx, settlement);
   try {
-    const writes = [...vetoes, vetoBusyPayer(ctx, settlement), ...claimSettlement(ctx.db, settlement)];
+    const writes = [...guards, abortIfPayerBusy(ctx, settlement), ...claimSettlement(ctx.db, settlement)];
     await commit(ctx, { events: [], writes, result: null });
     return { settlement, isNew: true };
   } catch (error) {
@@ -35,7 +35,7 @@ export async function claimOnce(
     const isOurs = winner?.paymentId === settlement.paymentId;
     if (!isOurs && (winner || isConstraint(error))) await giveBack();
     if (winner) return { settlement: winner, isNew: isOurs };
-    if (isVeto(error)) throw await newBusyPayerError(ctx, settlement);
+    if (isAborted(error)) throw await newBusyPayerError(ctx, settlement);
     // Not the message, so the signature: it paid something else before.
     if (isConstraint(error)) throw new ApiError('duplicate_settlement');
     throw error;
@@ -66,7 +66,7 @@ export async function claimOwn(ctx: Shard, settlement: Settlement, beside: Write
     await commit(ctx, { events: [], writes: [...beside, ...claimSettlement(ctx.db, settlement)], result: null });
     return true;
   } catch (error) {
-    if (isVeto(error) || isConstraint(error)) return false;
+    if (isAborted(error) || isConstraint(error)) return false;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { inReach, rowsOnChainOf } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, settlementOf, storyIdOf } from '#platform/db/archive.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim, watchClaim } from '#platform/db/fate.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -109,7 +109,7 @@ export const endSettlement = (
     .update(settlements)
     .set({ status: SETTLEMENT.next(settlement.status, transition), failureReason, nextCheckAt, wire: '' })
     .where(and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, settlement.status))),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /** What a look brought that ends nothing. */
@@ -162,7 +162,7 @@ export const giveSuccess = (ctx: Shard, { paymentId }: Settlement, call: string,
         isNull(txClaims.droppedAt),
       ),
     ),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /**
@@ -205,10 +205,10 @@ const payerCounts = ({ payerWallet, createdAt, ...settlement }: Settlement) => (
 });
 
 /** Fails the batch where a payer has as many open or failed settlements as allowed: every one of them may cost us its fee. */
-export const vetoBusyPayer = (ctx: Shard, settlement: Settlement): Write => {
+export const abortIfPayerBusy = (ctx: Shard, settlement: Settlement): Write => {
   const { RATE_MULTIPLIER: times } = ctx.config;
   const { open, failed, ofPayer } = payerCounts(settlement);
-  return vetoIf(ctx, sql`(SELECT ${open} >= ${PAYER_LIMITS.open * times} OR ${failed} >= ${PAYER_LIMITS.failed * times} ${ofPayer})`);
+  return abortIf(ctx, sql`(SELECT ${open} >= ${PAYER_LIMITS.open * times} OR ${failed} >= ${PAYER_LIMITS.failed * times} ${ofPayer})`);
 };
 
 /** How many of each a payer may have, and how many more. */

@@ -2,7 +2,7 @@ import { base64 } from '#core/encoding.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { deadAfter, interpretSighting, toPaidPurchase } from './follow-through.ts';
 import { takeDueSettlements } from './store.ts';

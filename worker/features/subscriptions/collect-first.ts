@@ -26,7 +26,7 @@ import { type PreparedCollection, prepareCollection } from './prepare-collection
 import { getAuthorization } from './reconcile.ts';
 
 /** Why nothing was sent for a checkout: nothing to collect from yet, or nothing that can be collected. */
-export type WaitingReason =
+type WaitingReason =
   | 'not_subscribed'
   /** What stands there was agreed to on other terms. */
   | 'other_terms'

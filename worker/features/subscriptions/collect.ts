@@ -16,7 +16,7 @@ import { claimOwn } from '#features/settlements/follow-through.ts';
 import { newSettlementColumns, ownTransactionColumns } from '#features/settlements/new-settlement.ts';
 import { loadSettlement } from '#features/settlements/store.ts';
 import type { Shard } from '#platform/context.ts';
-import { commit, isConstraint, transact, unchanged, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortUnlessChanged, commit, isConstraint, transact, unchanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
@@ -150,7 +150,7 @@ async function collect(
     ...claimPeriod(ctx, { ...claimed, collectedAt: null, createdAt: ctx.now }, place.before),
     scheduleAuthorization(ctx.db, row, scheduleOf(ctx, row, ctx.now + AGAIN_MS)),
     // Nothing is sent for an authorization that was cancelled, or changed otherwise, since it was read.
-    vetoUnlessChanged(ctx),
+    abortUnlessChanged(ctx),
   ];
   if (!(await claimOwn(ctx, settlement, beside))) return;
   await countFee(ctx, row);

@@ -8,7 +8,7 @@ import type { ChainTransaction } from '#solana/transaction.ts';
  * The transaction a period was collected by. `none`: all that names the subscription since the period began was read. `unknown`: a node
  * did not answer, or strangers name the subscription so often that not all was read; it may be asked again.
  */
-export type FoundCollection =
+type FoundCollection =
   | { kind: 'found'; transaction: ChainTransaction; collected: CollectedPeriod }
   | { kind: 'none' }
   | { kind: 'unknown' };

@@ -34,7 +34,7 @@ export function shareLifetime(ctx: Ctx): () => PreparedLifetime {
 }
 
 /** By what the payment of a collection is found in its transaction. */
-export interface CollectionMarks {
+interface CollectionMarks {
   memo: string;
   /** Read-only keys. */
   references: readonly string[];

@@ -13,7 +13,7 @@ import { cancellationEnd, sameTerms } from '#solana/programs/subscriptions/subsc
 import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
 
 /** What a buyer signs next. A step that needs the one before it to have landed has no transaction yet. */
-export interface PreparedStep {
+interface PreparedStep {
   kind: StepKind;
   /** Unsigned, base64; the buyer pays for it. */
   transaction: string | null;
@@ -25,13 +25,13 @@ export interface PreparedStep {
  * most often for want of SOL to pay for it. `ending`: what was cancelled cannot be resumed, and has to be over before another begins.
  * `unavailable`: no node answered.
  */
-export type StepsProblem = 'plan_missing' | 'refused' | 'ending' | 'unavailable';
+type StepsProblem = 'plan_missing' | 'refused' | 'ending' | 'unavailable';
 
 /**
  * `memo`: what each step carries. `isUnproven`: the wallet has to sign once more although it is subscribed, because nothing shows yet for whom;
  * it approves again, which changes nothing on the chain.
  */
-export interface StepsOptions {
+interface StepsOptions {
   known?: SubscriptionLook;
   memo?: string;
   isUnproven?: boolean;

@@ -90,7 +90,7 @@ function refusedPatch({ now }: Ctx, { nextAttemptAt }: AuthorizationRow, seen: E
 }
 
 /** With the period that follows the paid time, or at once where that has begun. */
-export function dueAgain({ now }: Ctx, row: AuthorizationRow): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'> {
+function dueAgain({ now }: Ctx, row: AuthorizationRow): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'> {
   const { paidThrough } = row;
   const nextAttemptAt = paidThrough !== null && paidThrough > now ? firstAttemptAt(paidThrough, luckOf(row.id)) : now;
   return { nextAttemptAt, nextLookAt: now + DAY };

@@ -13,7 +13,7 @@ import { listAuthorizations } from '#features/authorizations/store.ts';
 import { getPayment } from '#features/payments/store.ts';
 import { hasSubscriptions, type Shard } from '#platform/context.ts';
 import { commit, forEach, transact, unchanged } from '#platform/db/commit.ts';
-import { mayGoOn, type Swept } from '#platform/db/sweep-pages.ts';
+import { mayGoOn, type Swept } from '#platform/db/sweeps.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { sendJobs } from '#platform/queues/send-jobs.ts';
 import { followUp, isDue } from './collect.ts';

@@ -1,6 +1,6 @@
 import { DAY } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
-import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepRounds } from '#platform/db/sweeps.ts';
 import { TICKET } from '#rules/states.ts';
 import { listSilent, moveTogether } from './store.ts';
 import { ticketEvent } from './ticket.ts';

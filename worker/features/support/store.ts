@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
 import type { AccountId, TicketId, TicketMessageId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
@@ -74,7 +74,7 @@ const since = (authorId: string, after: number): SQL => and(eq(supportMessages.a
 
 /** A message, refused where its author has written `max` of them after an instant. */
 export const insertMessage = (ctx: Shard, message: TicketMessage, limit: { after: number; max: number }): Write[] => [
-  vetoIf(ctx, sql`(SELECT count(*) FROM support_messages WHERE ${since(message.authorId, limit.after)}) >= ${limit.max}`),
+  abortIf(ctx, sql`(SELECT count(*) FROM support_messages WHERE ${since(message.authorId, limit.after)}) >= ${limit.max}`),
   ctx.db.insert(supportMessages).values(message),
 ];
 

@@ -14,20 +14,20 @@ import { findAccount } from '#features/accounts/store.ts';
 import { planLetter } from '#features/mail/outbox.ts';
 import { findMembership } from '#features/memberships/store.ts';
 import { findPayment } from '#features/payments/store.ts';
-import type { LetterFacts, LetterName } from '#letters/letter.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
-import { type Change, commitNew, isVeto, transact, type Write } from '#platform/db/commit.ts';
+import { type Change, commitNew, isAborted, transact, type Write } from '#platform/db/commit.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
+import type { LetterFacts, LetterName } from '#rules/letters.ts';
 import { TICKET } from '#rules/states.ts';
 import { type Thread, toMessageResource, toTicketResource } from './resource.ts';
 import { findTicket, insertMessage, insertTicket, isReachable, listReachableStaff, listWritten, updateTicket } from './store.ts';
 import { locateTicket, requireStaff, threadOf } from './thread.ts';
 
-export interface NewTicket {
+interface NewTicket {
   subject: string;
   body: string;
   category: Ticket['category'];
@@ -124,7 +124,7 @@ async function refusingTooMany<T>(ctx: Shard, actor: Actor, store: () => Promise
     return await store();
   } catch (error) {
     const isContended = error instanceof ApiError && error.options.meta?.reason === 'contended';
-    if (isVeto(error) || isContended) await refuseTooMany(ctx, actor);
+    if (isAborted(error) || isContended) await refuseTooMany(ctx, actor);
     throw error;
   }
 }

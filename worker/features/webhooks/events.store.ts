@@ -2,13 +2,14 @@ import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import { COUNTED_ROWS_MAX } from '#core/limits.ts';
 import { type Scope, type Shard, scopeIn } from '#platform/context.ts';
+import { setOf } from '#platform/db/among.ts';
 import { lineOfType, readArchivedEvents, storyIdOf } from '#platform/db/archive.ts';
 import { countTo, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
 import { events, type StoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 
-export interface EventFilter {
+interface EventFilter {
   eventType?: string | undefined;
   /** The id of an event of this merchant in this mode: the list begins behind it. */
   after?: string | undefined;
@@ -147,7 +148,7 @@ export async function loadTimeline(scope: Scope, about: { paymentId: string } | 
   const deliveries = await db
     .select({ id, eventId, eventType, status, createdAt, completedAt })
     .from(webhookDeliveries)
-    .where(inArray(eventId, sql`(SELECT value FROM json_each(${JSON.stringify(all.map((event) => event.id))}))`))
+    .where(inArray(eventId, setOf(all.map((event) => event.id))))
     .orderBy(asc(id));
   return { events: all, deliveries };
 }

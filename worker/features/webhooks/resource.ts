@@ -141,7 +141,7 @@ export const EventQuery = {
 };
 
 /** What some events are about beside their object. */
-export const BESIDE = {
+const BESIDE = {
   refund: z.record(z.string(), z.unknown()).optional().openapi({ description: 'Of `payment.refunded`: the refund that was seen.' }),
   proof: z.record(z.string(), z.unknown()).optional().openapi({ description: 'Of `receipt.proof_sent`: to whom, and under which id.' }),
   message: z.record(z.string(), z.unknown()).optional().openapi({ description: 'Of a ticket: the message that was written.' }),

@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, EndpointId, KeyId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIf, abortIfExists, type Write } from '#platform/db/commit.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
@@ -25,8 +25,8 @@ export const getEnabledEndpointCount = (scope: Scope): Promise<number> =>
   scope.db.$count(webhookEndpoints, and(rowsOf(webhookEndpoints, scope), eq(webhookEndpoints.status, 'enabled')));
 
 /** Refuses the batch once the plan's enabled endpoints are used up. */
-export const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint, enabledMax: number): Write =>
-  vetoIf(
+export const abortIfOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint, enabledMax: number): Write =>
+  abortIf(
     ctx,
     sql`(SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'enabled') >= ${enabledMax}`,
   );
@@ -76,11 +76,8 @@ export const listMadeBy = (
     .orderBy(desc(webhookEndpoints.createdAt));
 
 /** Refuses the batch where an endpoint of the account is enabled after all. */
-export const vetoWhileEnabled = (ctx: Shard, merchantId: AccountId): Write =>
-  vetoIf(
-    ctx,
-    sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND livemode IN (0, 1) AND status = 'enabled')`,
-  );
+export const abortWhileEnabled = (ctx: Shard, merchantId: AccountId): Write =>
+  abortIfExists(ctx, webhookEndpoints, sql`merchant_id = ${merchantId} AND livemode IN (0, 1) AND status = 'enabled'`);
 
 /** What an attempt showed, relative to whatever other attempts showed meanwhile. */
 export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean, now: number): Write =>
@@ -106,7 +103,7 @@ export async function takeProbe(ctx: Shard, { id, lastFailureAt }: Endpoint): Pr
   return taken.length > 0;
 }
 
-export interface DeliveryFilter {
+interface DeliveryFilter {
   endpointId?: string;
   status?: Delivery['status'];
 }

@@ -35,7 +35,7 @@ async function listItems(ctx: Scope, about: { paymentId: string } | { membership
   return items.map((item) => ({ ...item, at: iso(item.at) }));
 }
 
-export interface TimelinePage {
+interface TimelinePage {
   order: 'asc' | 'desc';
   /** The `next` of the page before. */
   after?: string | undefined;

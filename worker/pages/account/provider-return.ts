@@ -2,7 +2,7 @@ import type { Session } from '../parts/session.ts';
 import type { AccountTextKey, Problem, ShownProvider } from './facts.ts';
 
 /** What the address of the page says that a provider's way back led to. */
-export type Outcome = { kind: 'signedIn'; session: Session } | { kind: 'linked'; provider: string } | { kind: 'refused'; error: string };
+type Outcome = { kind: 'signedIn'; session: Session } | { kind: 'linked'; provider: string } | { kind: 'refused'; error: string };
 
 export interface Returned {
   outcome: Outcome;

@@ -10,7 +10,7 @@ let knowsServiceTime = false;
 export const serverNow = (): number => Date.now() + skewMs;
 
 /** Counts on the service's time from here. `now`: of an answer that has come this moment, or `agoMs` before. */
-export function setServiceTime(now: string | undefined, agoMs = 0): void {
+function setServiceTime(now: string | undefined, agoMs = 0): void {
   const at = Date.parse(now ?? '');
   if (Number.isNaN(at)) return;
   skewMs = at + agoMs - Date.now();
@@ -23,7 +23,7 @@ export function startServiceTime(now: string): void {
   setServiceTime(now, performance.now() - (navigation?.responseStart ?? 0));
 }
 
-export interface Call {
+interface Call {
   body?: unknown;
   /** The session of the person who calls. */
   token?: string;

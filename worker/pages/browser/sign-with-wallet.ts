@@ -9,7 +9,7 @@ const SIGN_AND_SEND = 'solana:signAndSendTransaction';
 export const TO_PAY: Features = [SIGN, SIGN_AND_SEND];
 
 /** Signed and ours to send, or already sent by a wallet that insists. */
-export type Signed = { signedTransaction: string; txSignature: string } | { signedTransaction: null; txSignature: string };
+type Signed = { signedTransaction: string; txSignature: string } | { signedTransaction: null; txSignature: string };
 
 /** Whether the wallet sends what it signs: then it alone knows what became of it. */
 export const isSender = ({ wallet, account }: OpenWallet): boolean =>

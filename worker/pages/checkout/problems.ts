@@ -31,7 +31,7 @@ const BY_CODE: Record<string, TextKey> = {
 export const DEAD_ENDS: TextKey[] = ['pHandoffBad', 'pHandoffUsed', 'sessionOver'];
 
 /** What a node says of a transaction it would not take, as far as it tells the buyer something. */
-export function refusalOf(detail: string): TextKey {
+function refusalOf(detail: string): TextKey {
   if (/no record of a prior credit|insufficient funds for (?:fee|rent)|insufficient lamports/i.test(detail)) return 'pSol';
   if (/blockhash not found|block height exceeded/i.test(detail)) return 'pTooSlow';
   if (/custom program error: 0x1\b|insufficient funds/i.test(detail)) return 'pFunds';

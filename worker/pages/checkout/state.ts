@@ -45,7 +45,7 @@ interface BesideRequest {
   openRequest: WalletRequest | null;
 }
 
-export interface Choosing extends PerhapsWatched, BesideRequest {
+interface Choosing extends PerhapsWatched, BesideRequest {
   step: 'choosing';
   /** What the page waits for before another choice is possible. */
   busyWith: 'opening page' | 'beginning payment' | 'checking signature' | null;
@@ -58,7 +58,7 @@ export interface Choosing extends PerhapsWatched, BesideRequest {
 }
 
 /** Nothing can be bought here: for good, or until the payment that was begun has ended. */
-export interface Unavailable extends PerhapsWatched, BesideRequest {
+interface Unavailable extends PerhapsWatched, BesideRequest {
   step: 'unavailable';
   reason: TextKey;
 }
@@ -75,24 +75,24 @@ export interface Connecting extends PerhapsWatched {
   secondsLeft: number | null;
 }
 
-export interface Waiting extends Watched {
+interface Waiting extends Watched {
   step: 'waiting';
   request: WalletRequest;
   secondsLeft: number | null;
 }
 
 /** The payment is stored with its signature before it is sent. */
-export interface Sending extends Watched {
+interface Sending extends Watched {
   step: 'sending';
 }
 
-export interface Seen extends Watched, BesideRequest {
+interface Seen extends Watched, BesideRequest {
   step: 'seen';
   seenAt: number;
   isSlow: boolean;
 }
 
-export interface Confirmed extends Watched, BesideRequest {
+interface Confirmed extends Watched, BesideRequest {
   step: 'confirmed';
   status: PaymentStatus;
   redirectUrl: string | null;
@@ -100,18 +100,18 @@ export interface Confirmed extends Watched, BesideRequest {
   copied: Choosing['copied'];
 }
 
-export interface Failed extends Watched, BesideRequest {
+interface Failed extends Watched, BesideRequest {
   step: 'failed';
   status: PaymentStatus;
 }
 
-export interface Expired extends Watched, BesideRequest {
+interface Expired extends Watched, BesideRequest {
   step: 'expired';
   status: PaymentStatus;
 }
 
 /** The time of the session is over, but a payment may still be on its way. */
-export interface Closing extends Watched, BesideRequest {
+interface Closing extends Watched, BesideRequest {
   step: 'closing';
   /** Until it is certain that nothing is on its way. */
   secondsToCertain: number | null;
@@ -121,18 +121,18 @@ export interface Closing extends Watched, BesideRequest {
 }
 
 /** Less than the price arrived. Nothing else is paid before the seller was asked. */
-export interface Short extends Watched, BesideRequest {
+interface Short extends Watched, BesideRequest {
   step: 'short';
   status: PaymentStatus;
   money: SeenMoney[];
   copied: Choosing['copied'];
 }
 
-export interface Late extends Watched, BesideRequest {
+interface Late extends Watched, BesideRequest {
   step: 'late';
 }
 
-export interface Identifying extends BesideRequest {
+interface Identifying extends BesideRequest {
   step: 'identity';
   identity: Identity;
   problem: Problem | null;
@@ -144,7 +144,7 @@ export interface Identifying extends BesideRequest {
 }
 
 /** One was begun elsewhere, and the buyer says whether it is theirs to go on with. */
-export interface Underway extends BesideRequest {
+interface Underway extends BesideRequest {
   step: 'underway';
   found: FoundPayment;
 }

@@ -4,7 +4,7 @@ import type { PageFacts } from './facts.ts';
 import { type PageAt, type PageState, payingSignatureOf, type Step } from './state.ts';
 
 /** What the page says of itself: the title of the step, and what it means for the buyer. */
-export interface StepWords {
+interface StepWords {
   title: TextKey;
   help: TextKey | null;
   values?: Record<string, string>;

@@ -7,12 +7,12 @@ import subscribing from './subscribing/en.json';
 /** Names of the texts of buyers' pages and of all pages together. `{name}` in a text stands for a value; every language has exactly these keys. */
 export type TextKey = keyof typeof en;
 export type Dictionary = Record<TextKey, string>;
-export type AccountKey = keyof typeof account;
+type AccountKey = keyof typeof account;
 export type AccountWords = Record<AccountKey, string>;
 export type SubscribingKey = keyof typeof subscribing;
-export type SubscribingWords = Record<SubscribingKey, string>;
+type SubscribingWords = Record<SubscribingKey, string>;
 export type SigningKey = keyof typeof signing;
-export type SigningWords = Record<SigningKey, string>;
+type SigningWords = Record<SigningKey, string>;
 
 /** English comes with the pages. Each other language is a module of its own, loaded with the first page in it. */
 type Dictionaries<Words> = Record<Exclude<Locale, 'en'>, () => Promise<{ default: Words }>>;

@@ -14,7 +14,7 @@ export interface Palette {
 
 type Rgb = readonly [number, number, number];
 
-export const DEFAULT_ACCENT = '#3d4fd7';
+const DEFAULT_ACCENT = '#3d4fd7';
 const TEXT_CONTRAST = 4.5;
 const EDGE_CONTRAST = 3;
 const WHITE: Rgb = [255, 255, 255];

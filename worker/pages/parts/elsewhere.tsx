@@ -64,7 +64,7 @@ interface NewcomerProps {
 }
 
 /** Address of an on-ramp for so much, with its placeholders filled in. */
-export const fillOnramp = (template: string, { asset, amount }: Amount, wallet = ''): string =>
+const fillOnramp = (template: string, { asset, amount }: Amount, wallet = ''): string =>
   Object.entries({ wallet, asset, amount }).reduce(
     (url, [name, value]) => url.replaceAll(`{${name}}`, encodeURIComponent(value)),
     template,

@@ -12,7 +12,7 @@ import { explorerUrl, formatInstant, formatMoney, formatNumber, plain, plainName
 import { Linked, NETWORK_OF, Papers, proofFacts, SendProof, type ShownReceipt } from './papers.tsx';
 
 /** Facts of a receipt's purchase that no signed document holds. */
-export interface Purchased {
+interface Purchased {
   isOrphaned: boolean;
   /** Known to be the seller's by now, whatever it was when the receipt was signed; null: none is. */
   sellerDomain: string | null;

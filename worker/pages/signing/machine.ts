@@ -24,7 +24,7 @@ export interface Problem {
 }
 
 /** A prepared transaction, and why no wallet is asked to sign it. */
-export interface Paper extends Prepared, ReadTransaction {
+interface Paper extends Prepared, ReadTransaction {
   obstacle: Problem | null;
 }
 

@@ -11,7 +11,7 @@ export interface SigningActions {
   copy(text: string, event: Event): void;
 }
 
-export interface SigningProps<State extends SigningState = SigningState> {
+interface SigningProps<State extends SigningState = SigningState> {
   facts: SigningFacts;
   state: State;
   say: Say<AnyKey>;

@@ -3,10 +3,10 @@ import { formatCount, formatInstant, formatMoney, formatPeriod, plain, type Say,
 import type { Charge, TransactionStep } from '../parts/transaction.ts';
 
 export type AnyKey = TextKey | SigningKey;
-export type SaySigning = Say<SigningKey>;
+type SaySigning = Say<SigningKey>;
 
 /** Terms of the words: a language, and the mints that may be called USDC. */
-export interface WordTerms {
+interface WordTerms {
   locale: string;
   usdcMints: readonly string[];
 }

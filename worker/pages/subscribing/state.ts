@@ -8,7 +8,7 @@ import type { WalletChoice, WalletRefusal } from '../parts/wallet-choice.ts';
 import type { AuthorizationStatus, ConsentKind, Problem, Standing } from './facts.ts';
 
 /** One signature that is left. */
-export interface Consent {
+interface Consent {
   kind: ConsentKind;
   transaction: string;
   /** From 1, and of how many. */

@@ -31,7 +31,7 @@ export interface SubscribingActions {
   keepEmail(email: string): void;
 }
 
-export interface SubscribingProps<State extends SubscribingState = SubscribingState> {
+interface SubscribingProps<State extends SubscribingState = SubscribingState> {
   facts: SubscribingFacts;
   state: State;
   say: SayAny;
@@ -150,7 +150,7 @@ function StepView({ state, ...props }: SubscribingProps) {
   }
 }
 
-export const ProblemNote = ({ problem, say }: { problem: Problem | null; say: SayAny }) =>
+const ProblemNote = ({ problem, say }: { problem: Problem | null; say: SayAny }) =>
   problem ? (
     <div class={problem.key === 'identityNotYet' ? 'problem unclear' : 'problem'}>
       <strong>{say(problem.key === 'identityNotYet' ? 'identity' : 'problem')}</strong>

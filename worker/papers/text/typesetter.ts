@@ -11,7 +11,7 @@ export interface Style {
 }
 
 /** Glyphs of one font side by side, from left to right; `x` and `dy` from the start of the line, in thousandths of the type size. */
-export interface Run {
+interface Run {
   font: EmbeddedFont;
   x: number;
   dy: number;

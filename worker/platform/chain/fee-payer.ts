@@ -8,7 +8,7 @@ import { listNamedKeys, readLamportsSpent, saveLook } from './fee-payer-looks.st
 import { KEY_VARIABLES, type KeyVariable, listMissingKeys, type NamedKey, ringOf } from './named-keys.ts';
 
 /** Keys that pay the network: each signs for itself alone. */
-export interface PayingKeys {
+interface PayingKeys {
   /** Of new challenges. */
   current: string;
   /** All we sign for, so that what was begun with a key outlives a rotation. */

@@ -2,7 +2,7 @@ import { sha256Hex } from '#core/crypto.ts';
 import { base64 } from '#core/encoding.ts';
 import { SECOND, unixSeconds } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
-import { isVeto, type Write } from '#platform/db/commit.ts';
+import { isAborted, type Write } from '#platform/db/commit.ts';
 import type { SandboxFate, SandboxTransaction } from '#platform/db/tables/sandbox.ts';
 import type { Chain, ChainAccount } from '#solana/chain.ts';
 import type { Lifetime } from '#solana/checkout-transaction.ts';
@@ -138,7 +138,7 @@ export class SimulatedChain implements Chain {
         return { kind: 'sent' };
       } catch (error) {
         // Another transaction changed the same account first.
-        if (!isVeto(error)) throw error;
+        if (!isAborted(error)) throw error;
       }
     }
     return { kind: 'unavailable', reason: 'others were faster each time' };

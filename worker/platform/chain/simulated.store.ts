@@ -1,6 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
+import { amongIds } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type SandboxFate, type SandboxTransaction, sandboxTransactions } from '#platform/db/tables/sandbox.ts';
 
@@ -17,9 +18,9 @@ export const findTransactions = (db: Db, place: SandboxPlace, signatures: readon
   db
     .select()
     .from(sandboxTransactions)
-    .where(and(isAt(place), sql`${sandboxTransactions.txSignature} IN (SELECT value FROM json_each(${JSON.stringify(signatures)}))`));
+    .where(and(isAt(place), amongIds(sandboxTransactions.txSignature, signatures)));
 
-/** A statement, not an effect. What becomes of a message is decided once. */
+/** What becomes of a message is decided once. */
 export const insertTransaction = (
   db: Db,
   { merchantId, sessionId }: SandboxPlace,
@@ -31,7 +32,7 @@ export const insertTransaction = (
     .onConflictDoNothing();
 
 /**
- * A statement, not an effect. The first broadcast counts; the same bytes again change nothing. `fate`: of a message of which nothing was
+ * The first broadcast counts; the same bytes again change nothing. `fate`: of a message of which nothing was
  * decided before.
  */
 export const markSent = (db: Db, { merchantId, sessionId }: SandboxPlace, { messageHash, fate, ...sent }: Sent): Write =>

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { raise, storyOf } from '#core/errors.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
+import { amongIds } from './among.ts';
 import { archives } from './tables/archives.ts';
 import type { events } from './tables/events.ts';
 import type { payments } from './tables/payments.ts';
@@ -85,7 +86,7 @@ export async function readLines(ctx: Shard, places: readonly Place[]): Promise<s
   const objects = await ctx.db
     .select({ id: archives.id, key: archives.key })
     .from(archives)
-    .where(sql`${archives.id} IN (SELECT value FROM json_each(${JSON.stringify([...byObject.keys()])}))`);
+    .where(amongIds(archives.id, [...byObject.keys()]));
   const lines = new Map<Place, string>();
   await Promise.all(
     objects.map(async ({ id, key }) => {

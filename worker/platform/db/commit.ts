@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { newEventId } from '#core/ids.ts';
 import type { Ctx, Job, Shard } from '#platform/context.ts';
@@ -23,11 +24,14 @@ export interface Change<T> {
 export const unchanged = <T>(result: T): Change<T> => ({ events: [], writes: [], result });
 
 /**
- * A veto inside a batch: rolls everything back where `condition` holds. After an UPDATE, `changes() = 0` makes a lost
+ * Rolls the whole batch back where `condition` holds. After an UPDATE, `changes() = 0` makes a lost
  * compare-and-set fail its neighbours, which D1 alone would not.
  */
-export const vetoIf = (ctx: Pick<Shard, 'db'>, condition: SQL): Write => ctx.db.insert(guard).select(sql`SELECT NULL WHERE ${condition}`);
-export const vetoUnlessChanged = (ctx: Pick<Shard, 'db'>): Write => vetoIf(ctx, sql`changes() = 0`);
+export const abortIf = (ctx: Pick<Shard, 'db'>, condition: SQL): Write => ctx.db.insert(guard).select(sql`SELECT NULL WHERE ${condition}`);
+export const abortUnlessChanged = (ctx: Pick<Shard, 'db'>): Write => abortIf(ctx, sql`changes() = 0`);
+/** Rolls the batch back if the table has such a row. */
+export const abortIfExists = (ctx: Pick<Shard, 'db'>, table: SQLiteTable, condition: SQL | undefined): Write =>
+  abortIf(ctx, sql`EXISTS (SELECT 1 FROM ${table} WHERE ${condition})`);
 
 /**
  * Stores a Change in one batch: events first, because UNIQUE(subject_id, subject_version) is the lock, then the writes.
@@ -115,7 +119,7 @@ export async function commitNew<T>(ctx: Shard, change: Change<T>, findNew: () =>
 const TRIES_MAX = 3;
 
 /** What a plan is made from: at the first try what was read before, if anything was; at every other what is stored by then. */
-export interface Facts<F> {
+interface Facts<F> {
   known?: F | undefined;
   reload(): Promise<F>;
 }
@@ -170,15 +174,13 @@ export function isConstraint(error: unknown): boolean {
   return false;
 }
 
-/** True where one of our own vetoes rolled the batch back. */
-export function isVeto(error: unknown): boolean {
+/** True if `abortIf` rolled the batch back. */
+export function isAborted(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (/constraint failed: guard\b/i.test(cause.message)) return true;
   }
   return false;
 }
-
-export type EventRow = typeof eventsTable.$inferInsert;
 
 /** An event as it is stored. A caller that needs its id beforehand makes the row itself. */
 export const eventRow = (ctx: Ctx, event: NewEvent): NewStoredEvent => ({

@@ -37,7 +37,7 @@ export interface FateFollower {
 /** The cluster needs some thirteen seconds to make a transaction final; the first look comes after that. */
 export const FINAL_AFTER_MS = MINUTE;
 
-export type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messageHash' | 'subjectId' | 'createdAt'> & {
+type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messageHash' | 'subjectId' | 'createdAt'> & {
   kind: ClaimKind;
   livemode: boolean;
 };

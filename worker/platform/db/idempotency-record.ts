@@ -9,8 +9,8 @@ import { canonicalJson, utf8 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from './commit.ts';
-import { type Swept, sweepRounds } from './sweep-pages.ts';
+import { abortUnlessChanged, type Write } from './commit.ts';
+import { type Swept, sweepRounds } from './sweeps.ts';
 import { idempotencyRecords } from './tables/idempotency.ts';
 
 export interface IdempotentRequest {
@@ -47,13 +47,6 @@ type IdempotencyRecord = typeof idempotencyRecords.$inferSelect;
 const KEEP_MS = 24 * HOUR;
 /** Of routes that move money. */
 export const MONEY_KEEP_MS = 30 * DAY;
-
-/** A fence must not come again, also not after its record was deleted, or a holder that slept could finish another's request. */
-export function newFence(): number {
-  const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number];
-  // 53 bits: as many as a number holds exactly, in JavaScript and in the column.
-  return (high >>> 11) * 2 ** 32 + low;
-}
 
 export const newRecord = (ctx: Ctx, request: IdempotentRequest, fence: number) => ({
   scope: request.scope,
@@ -92,7 +85,7 @@ export async function insertRecord(
       .insert(idempotencyRecords)
       .values({ scope, key, ...anew })
       .onConflictDoUpdate({ target: [idempotencyRecords.scope, idempotencyRecords.key], set: anew, setWhere: isOver(ctx.wallNow) }),
-    vetoUnlessChanged(ctx),
+    abortUnlessChanged(ctx),
   ];
 }
 

@@ -6,15 +6,16 @@
 
 import { and, eq, sql } from 'drizzle-orm';
 import { ApiError, storyOf } from '#core/errors.ts';
+import { newFence } from '#core/ids.ts';
 import { HOUR, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { commit, vetoUnlessChanged, type Write } from './commit.ts';
+import { amongIds } from './among.ts';
+import { abortUnlessChanged, commit, type Write } from './commit.ts';
 import {
   type Answer,
   findRecord,
   fingerprintsOf,
   type IdempotentRequest,
-  newFence,
   newRecord,
   replayRecord,
   type StoredAnswer,
@@ -25,7 +26,7 @@ import { idempotencyRecords } from './tables/idempotency.ts';
 export interface Lease {
   /** Names this taking of the lease, and no other. */
   fence: number;
-  /** Belongs into the batch of the final effect: stores the answer, and vetoes everything if the lease was taken over. */
+  /** Belongs into the batch of the final effect: stores the answer, and aborts the batch if the lease was taken over. */
   finish(answer: { status: number; body: string }): Write[];
   /** Nothing came of it: the key is free again, for the same request or another. */
   release(): Promise<unknown>;
@@ -106,7 +107,7 @@ async function takeLease(ctx: Shard, request: IdempotentRequest, fence: number):
     leaseUntil: ctx.wallNow + LEASE_MS,
     expiresAt: ctx.wallNow + UNFINISHED_KEEP_MS,
   };
-  const isSame = sql`${idempotencyRecords.fingerprint} IN (SELECT value FROM json_each(${JSON.stringify(fingerprintsOf(ctx, request))}))`;
+  const isSame = amongIds(idempotencyRecords.fingerprint, fingerprintsOf(ctx, request));
   const rows = await ctx.db
     .insert(idempotencyRecords)
     .values({ scope, key, ...anew })
@@ -132,7 +133,7 @@ function leaseOf(ctx: Shard, request: IdempotentRequest, fence: number): Lease {
     fence,
     finish: ({ status, body }) => [
       ctx.db.update(idempotencyRecords).set({ status, body, leaseUntil: null, expiresAt }).where(held),
-      vetoUnlessChanged(ctx),
+      abortUnlessChanged(ctx),
     ],
     release: () => ctx.db.delete(idempotencyRecords).where(held),
   };

@@ -5,6 +5,7 @@
  */
 
 import { ApiError } from '#core/errors.ts';
+import { newFence } from '#core/ids.ts';
 import type { Shard } from '#platform/context.ts';
 import { type Change, commit, isConstraint, unchanged, type Write } from './commit.ts';
 import {
@@ -14,7 +15,6 @@ import {
   insertRecord,
   isAbandoned,
   type LateFields,
-  newFence,
   replayRecord,
   type StoredAnswer,
   toStoredAnswer,

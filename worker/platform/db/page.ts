@@ -85,13 +85,6 @@ export interface Places {
   order: string[];
 }
 
-/** The rows of both, newest first, in the order of indexes that end in `createdAt`. Nothing archived where `archivedWhere` is null. */
-export const placesOf = (table: SQLiteTable, where: SQL, archived: SQLiteTable, archivedWhere: SQL | null): Places => ({
-  rows: sql`SELECT 0 AS is_archived, rowid AS place, created_at FROM ${table} WHERE ${where}
-    UNION ALL SELECT 1, rowid, created_at FROM ${archived} WHERE ${archivedWhere ?? sql`false`}`,
-  order: ['created_at', 'place'],
-});
-
 /** One page of a table and its archived rows together, and their count: as `listPage`. */
 export async function readBoth<T extends SQLiteTable, A extends SQLiteTable>(
   db: Db,

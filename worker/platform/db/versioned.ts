@@ -3,11 +3,12 @@ import { getTableConfig, type SQLiteColumn, type SQLiteTable, type SQLiteUpdateS
 import { storyOf } from '#core/errors.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
-import { announceEvents, eventRow, forEach, vetoIf, type Write } from './commit.ts';
+import { jsonRows } from './among.ts';
+import { abortIf, announceEvents, eventRow, forEach, type Write } from './commit.ts';
 import { events as eventsTable } from './tables/events.ts';
 
 /** A table whose rows move from version to version. The version that a verb has read is its lock. */
-export type Versioned = SQLiteTable & { version: SQLiteColumn };
+type Versioned = SQLiteTable & { version: SQLiteColumn };
 type Listed = Versioned & { id: SQLiteColumn };
 
 type Patch<T extends Versioned> = Omit<SQLiteUpdateSetSource<T>, 'version'> & { version?: number };
@@ -17,7 +18,6 @@ type Values<T extends Versioned> = SQLiteUpdateSetSource<T>;
 interface Unversioned {
   accounts: 'passwordHash';
   billing_customers: 'erasingSince' | 'nextReadAt';
-  figure_cursors: 'checkedDay';
   memberships: 'delivery' | 'authorizationId' | 'subscriptionStatus';
   payments: 'isKept';
   setup_intents: 'secretHash' | 'isKept';
@@ -44,7 +44,7 @@ export const casUpdate = <T extends Versioned>(
     .update(table)
     .set({ ...patch, version: Math.max(patch.version ?? 0, before.version + 1) } as Values<T>)
     .where(and(isRow(table, before), eq(table.version, before.version), provided)),
-  vetoIf({ db }, sql`changes() <> 1`),
+  abortIf({ db }, sql`changes() <> 1`),
 ];
 
 /** The same step of many rows. The batch fails unless every row is at the version it was read at. */
@@ -57,9 +57,9 @@ export const casUpdateMany = <T extends Listed>(
   db
     .update(table)
     .set({ ...patch, version: sql`${table.version} + 1` } as Values<T>)
-    .from(sql`json_each(${JSON.stringify(before.map(({ id, version }) => ({ id, version })))}) j`)
+    .from(jsonRows(before.map(({ id, version }) => ({ id, version }))))
     .where(sql`${table.id} = j.value ->> 'id' AND ${table.version} = j.value ->> 'version'`) as Write,
-  vetoIf({ db }, sql`changes() <> ${before.length}`),
+  abortIf({ db }, sql`changes() <> ${before.length}`),
 ];
 
 /** Moves every row that a condition names to its next version, so that a verb that has read one of them plans again. May match none. */
@@ -107,7 +107,6 @@ export async function commitMany<V extends PlainValues>(ctx: Shard, table: Liste
 }
 
 const of = (key: string): SQL => sql.raw(`j.value ->> '${key}'`);
-const among = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
 
 /** Answers the ids of the events that were stored. */
 async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, steps: RowStep<V>[]): Promise<string[]> {
@@ -117,7 +116,7 @@ async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, s
   const stored = ctx.db
     .insert(eventsTable)
     .select(
-      sql`SELECT ${values} FROM ${among(rows)} CROSS JOIN ${table} t
+      sql`SELECT ${values} FROM ${jsonRows(rows)} CROSS JOIN ${table} t
         WHERE t.id = ${of('subjectId')} AND t.version = ${of('subjectVersion')} - 1 ORDER BY j.key`,
     )
     .returning({ id: eventsTable.id });
@@ -127,7 +126,7 @@ async function storeTogether<V extends PlainValues>(ctx: Shard, table: Listed, s
   const moved = ctx.db
     .update(table)
     .set(set)
-    .from(among(patches))
+    .from(jsonRows(patches))
     .where(sql`${table.id} = ${of('id')} AND ${table.version} = ${of('version')} - 1`);
   const [events] = await ctx.db.batch([stored, moved]);
   return events.map(({ id }) => id);

@@ -4,7 +4,7 @@ import type { Ctx, Db } from '#platform/context.ts';
 import { sweeps } from './tables/operations.ts';
 
 /** What waits longest, each read from the end of the index that its sweep reads. Epoch ms; null: nothing waits. */
-export interface WaitingWork {
+interface WaitingWork {
   /** Since when the event that is due longest is due to be fanned out. */
   outbox: number | null;
   /** When the payment was confirmed that waits longest to be final. */

@@ -5,7 +5,7 @@ export const PICTURE_BYTES_MAX = 200 * 1024;
 const TIMEOUT_MS = 5 * SECOND;
 
 /** What an address showed, or why it was nothing that can be kept, in words for the merchant who named it. */
-export type PictureAnswer = { bytes: Uint8Array } | { problem: string };
+type PictureAnswer = { bytes: Uint8Array } | { problem: string };
 
 /** One sentence for a refusal, a status and silence, so that it tells no merchant what listens where. */
 const UNREAD: PictureAnswer = { problem: 'no picture could be read from its address' };

@@ -2,13 +2,8 @@ import { Memory } from '#core/isolate/memory.ts';
 import type { Asset, Rate } from '#core/money.ts';
 import { SECOND } from '#core/time.ts';
 import type { Config } from '#platform/context.ts';
-import type { PriceSourceName } from '#rules/price-sources.ts';
-import type { PriceSource, Reading } from './price-source.ts';
-import { pythHermes } from './pyth-hermes.ts';
-
-const SOURCES: Record<PriceSourceName, PriceSource> = { pyth_hermes: pythHermes };
-
-export const getPriceSource = (name: PriceSourceName): PriceSource => SOURCES[name];
+import type { Reading } from './price-source.ts';
+import { getPriceSource } from './price-sources.ts';
 
 /** What one asset costs in another, as a source says, and as it is believed. */
 export interface Price {

@@ -7,7 +7,7 @@
 import { err, ok, type Result } from '#core/errors.ts';
 import type { Ctx } from '#platform/context.ts';
 
-export type TargetProblem = 'not_a_url' | 'https_required' | 'credentials' | 'port' | 'ip_address' | 'private_name' | 'own_host';
+type TargetProblem = 'not_a_url' | 'https_required' | 'credentials' | 'port' | 'ip_address' | 'private_name' | 'own_host';
 
 const PORTS = ['', '443', '8443'];
 const PRIVATE_SUFFIXES = [

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
 import { DAY } from '#core/time.ts';
 import { addressOf, type Db, type Job, type Shard } from '#platform/context.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
 import { type ParkedMessage, parkedMessages } from '#platform/db/tables/operations.ts';
 
 /** For a person to look at, and for a release that knows what to do with it. */
@@ -12,7 +13,7 @@ export const parkMessages = (db: Db, messages: ParkedMessage[]): Promise<unknown
     .insert(parkedMessages)
     .select(
       sql`SELECT value ->> 'id', value ->> 'queue', value ->> 'kind', value ->> 'body', value ->> 'reason', value ->> 'parkedAt'
-        FROM json_each(${JSON.stringify(messages)}) WHERE true`,
+        FROM ${jsonRows(messages)} WHERE true`,
     )
     .onConflictDoNothing();
 
@@ -38,8 +39,7 @@ export const listParked = (db: Db, kinds: string[], limit: number): Promise<Park
     .orderBy(asc(parkedMessages.parkedAt))
     .limit(limit);
 
-export const deleteParked = (db: Db, ids: string[]): Promise<unknown> =>
-  db.delete(parkedMessages).where(sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+export const deleteParked = (db: Db, ids: string[]): Promise<unknown> => db.delete(parkedMessages).where(amongIds('id', ids));
 
 /** Forgets what waited for so long that it has lost its meaning. */
 export async function endParked({ db, wallNow }: Shard, max: number): Promise<number> {

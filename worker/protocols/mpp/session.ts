@@ -6,10 +6,7 @@
 
 import { z } from '@hono/zod-openapi';
 import { base58Bytes } from '#core/encoding.ts';
-import { CHANNEL_PROGRAMS, type ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
-
-/** What the public client puts where the server has to sign and send. */
-export const SIGNATURE_TO_COME = '1'.repeat(64);
+import type { ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 
 const decimal = z.string().regex(/^[0-9]{1,20}$/);
 const address = z.string().refine((text) => base58Bytes(text, 32) !== null, 'Not a Solana address');
@@ -29,7 +26,7 @@ export const SessionAction = z.discriminatedUnion('action', [
     authorizedSigner: address,
     channelId: address,
     deposit: decimal,
-    /** Of the opening transaction, or `SIGNATURE_TO_COME`. */
+    /** Of the opening transaction; sixty-four ones where the server has to sign and send. */
     signature: z.string().max(128),
     /** Base64, signed by the payer alone in mode `pull`. */
     transaction: z.string().max(4096).optional(),
@@ -49,7 +46,7 @@ export type SessionAction = z.infer<typeof SessionAction>;
 export type OpenAction = Extract<SessionAction, { action: 'open' }>;
 
 /** What a session asks of its buyer. Amounts are base units of `mint`. */
-export interface SessionAsked {
+interface SessionAsked {
   sessionId: string;
   program: ChannelProgram;
   network: 'mainnet' | 'devnet';
@@ -82,6 +79,3 @@ export const sessionRequest = (asked: SessionAsked, fresh: { blockhash: string; 
   splits: [{ bps: 10_000, recipient: asked.merchantWallet }],
   ...(asked.program.generation === 'current' && fresh.slot !== null ? { recentSlot: fresh.slot } : {}),
 });
-
-/** The two forms of a voucher, the newer first. */
-export const VOUCHER_FORMS: readonly ChannelProgram[] = [CHANNEL_PROGRAMS.current, CHANNEL_PROGRAMS.older];

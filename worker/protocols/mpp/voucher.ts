@@ -8,7 +8,7 @@ import { verifyNatively } from '#solana/signed/native-ed25519.ts';
 import type { SignedVoucher } from './session.ts';
 
 /** The channel a voucher has to be for, and who signs for it; `forms`: the programs that could settle it, in the order they are tried. */
-export interface VoucherSigner {
+interface VoucherSigner {
   channelId: string;
   authorizedSigner: string;
   forms: readonly ChannelProgram[];

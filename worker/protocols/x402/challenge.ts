@@ -60,7 +60,7 @@ function macOf(key: Uint8Array, facts: ChallengeFacts, expiryAndRandom: Uint8Arr
   return hmacSha256(key, utf8(JSON.stringify(fields))).slice(0, MAC_BYTES);
 }
 
-export interface NewChallenge {
+interface NewChallenge {
   /** Secret text; its first key signs. */
   keys: string;
   /** `RANDOM_BYTES` from the CSPRNG. */
@@ -79,7 +79,7 @@ export function newChallenge(facts: ChallengeFacts, { keys, random, expiresAt }:
   return PREFIX + base64url.encode(nonce);
 }
 
-export type ChallengeVerdict = { ok: true; expiresAt: number } | { ok: false; reason: 'malformed' | 'forged' | 'expired' };
+type ChallengeVerdict = { ok: true; expiresAt: number } | { ok: false; reason: 'malformed' | 'forged' | 'expired' };
 
 /** Whether we made a challenge of these facts with this memo, and whether it has expired. In constant time, whichever key signed. */
 export function verifyChallenge(memo: string, facts: ChallengeFacts, { keys, now }: { keys: string; now: number }): ChallengeVerdict {

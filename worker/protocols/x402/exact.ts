@@ -65,8 +65,8 @@ type Rule =
   | 'payload_memo_count'
   | 'payload_memo_mismatch'
   | 'payload_transaction_fee_payer_included_in_instruction_accounts';
-export type ExactReason = `invalid_exact_svm_${Rule}`;
-export type ExactVerdict = { ok: true; value: VerifiedTransaction } | { ok: false; reason: ExactReason; payer?: string };
+type ExactReason = `invalid_exact_svm_${Rule}`;
+type ExactVerdict = { ok: true; value: VerifiedTransaction } | { ok: false; reason: ExactReason; payer?: string };
 
 const UNKNOWN_INSTRUCTION = [
   'payload_unknown_fourth_instruction',

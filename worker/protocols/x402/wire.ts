@@ -78,13 +78,6 @@ export const SettleResponse = z.object({
 });
 export type SettleResponse = z.infer<typeof SettleResponse>;
 
-/** The three headers, each standard base64, padded, of UTF-8 JSON. (worker/protocols/README.md#x402-v2-headers) */
-export const HEADERS = {
-  paymentRequired: 'PAYMENT-REQUIRED',
-  paymentSignature: 'PAYMENT-SIGNATURE',
-  paymentResponse: 'PAYMENT-RESPONSE',
-} as const;
-
 export const encodeHeader = (value: PaymentRequired | SettleResponse | PaymentPayload): string =>
   base64.encode(utf8(JSON.stringify(value)));
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-export interface Journey {
+interface Journey {
   id: string;
   title: string;
   words: string;

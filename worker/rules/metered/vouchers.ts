@@ -33,7 +33,7 @@ export interface PresentedVoucher extends AcceptedVoucher {
 export const ANNOUNCED_MAX = 8;
 export const RESERVED_MAX = 100;
 /** A voucher must outlive its session's grace period by this much, so that it can still be settled. (seconds) */
-export const SETTLEMENT_SECONDS = 600;
+const SETTLEMENT_SECONDS = 600;
 
 export type VoucherProblem =
   | 'not-open'

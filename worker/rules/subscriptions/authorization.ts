@@ -33,10 +33,10 @@ export interface AuthorizationFacts {
 export type ConsentSeen = 'given' | 'cancelled' | 'lost';
 
 /** After so many whole periods without a payment nothing is collected any more, even if the buyer gives their consent again. */
-export const UNPAID_PERIODS_MAX = 3;
+const UNPAID_PERIODS_MAX = 3;
 
 /** From when on an authorization that nothing was collected from is over. */
-export const lapsesAt = ({ paidThrough, startedAt, periodMs }: Omit<AuthorizationFacts, 'status'>): number =>
+const lapsesAt = ({ paidThrough, startedAt, periodMs }: Omit<AuthorizationFacts, 'status'>): number =>
   (paidThrough ?? startedAt) + UNPAID_PERIODS_MAX * periodMs;
 
 /**

@@ -32,11 +32,11 @@ export const COLLECTION_CODES = [
 export type CollectionCode = (typeof COLLECTION_CODES)[number];
 
 /** Collections of one moment are spread over so long. */
-export const SPREAD_MS = 10 * MINUTE;
+const SPREAD_MS = 10 * MINUTE;
 /** The chain's clock may be behind ours: a collection that comes too early there would be one of the period before. */
-export const CHAIN_LAG_MS = 30 * SECOND;
+const CHAIN_LAG_MS = 30 * SECOND;
 /** What is sent so close to a period's end may land in the next one. */
-export const LANDING_MS = 5 * MINUTE;
+const LANDING_MS = 5 * MINUTE;
 /** How long a buyer is served after paid time, so that the collection of the next period can land. */
 export const SERVED_AFTER_MS = HOUR;
 

@@ -1,11 +1,11 @@
 import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
 import { addressKeysOf, planLetter } from '#features/mail/outbox.ts';
-import type { LetterFacts } from '#letters/letter.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
+import type { LetterFacts } from '#rules/letters.ts';
 import { findAccount } from '../store.ts';
 
 /** A verified address that the account no longer has still gets the security emails for so long. */

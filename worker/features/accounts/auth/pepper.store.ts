@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, isNotNull, or, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
+import { jsonRows } from '#platform/db/among.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
 
@@ -43,8 +44,8 @@ export async function replaceKeys(
   rows: readonly Pick<NamedAccount, 'id' | 'version' | 'emailKey' | 'walletKey'>[],
 ): Promise<number> {
   const { meta } = await db.run(sql`UPDATE OR IGNORE accounts
-    SET email_key = fresh.value ->> 'emailKey', wallet_key = fresh.value ->> 'walletKey', version = version + 1
-    FROM json_each(${JSON.stringify(rows)}) AS fresh
-    WHERE accounts.id = fresh.value ->> 'id' AND accounts.version = fresh.value ->> 'version'`);
+    SET email_key = j.value ->> 'emailKey', wallet_key = j.value ->> 'walletKey', version = version + 1
+    FROM ${jsonRows(rows)}
+    WHERE accounts.id = j.value ->> 'id' AND accounts.version = j.value ->> 'version'`);
   return meta.changes;
 }

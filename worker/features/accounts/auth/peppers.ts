@@ -1,7 +1,7 @@
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import { findPlace, listNamedAccounts, type NamedAccount, replaceKeys, savePlace } from './pepper.store.ts';
 import { emailKeysOf, walletKeysOf } from './sign-in.ts';
 

@@ -9,12 +9,12 @@ import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { planAccountPayout } from '../payout.ts';
-import { type AccountKeys, findAccount, findAccountByKeys, insertAccount, vetoTaken } from '../store.ts';
+import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, insertAccount } from '../store.ts';
 import { planVerification } from './owner-emails.ts';
 import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
 import { readToken } from './tokens.ts';
 
-export const PASSWORD_LENGTH = { min: 8, max: 128 };
+const PASSWORD_LENGTH = { min: 8, max: 128 };
 
 /** One spelling per mailbox, as people understand it: trimmed, lower case, composed. */
 export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
@@ -85,13 +85,13 @@ export async function storeAccount(
     ...(account.email === null ? [] : [emailKeysOf(ctx, account.email)]),
     ...(account.walletAddress === null ? [] : [walletKeysOf(ctx, account.walletAddress)]),
   ];
-  const vetoes = known.flatMap((keys) => vetoTaken(ctx, account.id, keys));
-  const writes = [...vetoes, insertAccount(ctx.db, account), ...payout.writes, ...letters];
+  const guards = known.flatMap((keys) => abortIfTaken(ctx, account.id, keys));
+  const writes = [...guards, insertAccount(ctx.db, account), ...payout.writes, ...letters];
   const change = await withAnswer({ events: payout.events, writes, result: account }, keep(account));
   return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
 }
 
-export interface Register {
+interface Register {
   email: string;
   password: string;
   displayName: string;

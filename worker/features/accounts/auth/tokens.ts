@@ -30,7 +30,7 @@ const Claims = z
       method: claims.amr,
     } satisfies SignIn,
   }));
-export type TokenClaims = z.infer<typeof Claims>;
+type TokenClaims = z.infer<typeof Claims>;
 
 export const claimsOf = (account: Account) => ({
   svc_score: false,

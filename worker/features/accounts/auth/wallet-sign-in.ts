@@ -41,7 +41,7 @@ export async function issueLoginNonce(ctx: Ctx, walletAddress: string): Promise<
   return commit(home, { events: [], writes: insertLoginNonce(home, loginNonce), result: loginNonce });
 }
 
-export interface WalletLogin {
+interface WalletLogin {
   walletAddress: string;
   /** base58 Ed25519 signature over the issued text, or over the bare nonce. */
   signature: string;

@@ -30,7 +30,7 @@ export const disarmed = ({ now }: Shard, { tokenVersion, merchantSettings }: Acc
   claimed: { at: now, ...arms },
 });
 
-/** Statements, not effects: everything else that would keep power, and the letter that says how much of it there was. */
+/** Everything else that would keep power, and the letter that says how much of it there was. */
 export const planDisarm = (ctx: Shard, { id: accountId, email: address }: Account, arms: Arms): Write[] => [
   ...disarm(ctx, accountId),
   revokeAllKeys(ctx.db, accountId, ctx.now),

@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { handoffs, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { sellerDomains } from '#platform/db/tables/office/domains.ts';
@@ -26,7 +26,7 @@ export async function hasSold(db: Db, accountId: AccountId): Promise<boolean> {
 }
 
 /** Fails the batch once buyers have paid the account. */
-export const vetoIfSold = (ctx: Shard, accountId: AccountId): Write => vetoIf(ctx, HAS_SOLD(accountId));
+export const abortIfSold = (ctx: Shard, accountId: AccountId): Write => abortIf(ctx, HAS_SOLD(accountId));
 
 /** How much an account has by which its maker could act for it, or be paid. */
 export interface Arms {

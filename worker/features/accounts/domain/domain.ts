@@ -3,7 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
 import type { SellerDomain } from '#platform/db/tables/office/domains.ts';
 import { readProof } from '#platform/providers/domain-proof.ts';
 import { checkTarget } from '#platform/providers/target-url.ts';

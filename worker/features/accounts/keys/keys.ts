@@ -12,7 +12,7 @@ import { planAlertOf } from '../auth/owner-emails.ts';
 import { findKey, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
 import { hashRawKey, newRawKey } from './raw-key.ts';
 
-export interface CreateKey {
+interface CreateKey {
   name: string;
   permissions: string[];
   sandboxMode: boolean;

@@ -8,7 +8,7 @@ import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/htt
 import { created, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { PERMISSIONS } from '#rules/admission.ts';
-import { emptyUsage, type KeyUsage } from '#rules/figures/key-usage.ts';
+import { emptyUsage, type KeyUsage } from '#rules/analytics/key-usage.ts';
 import { listKeys } from '../store.ts';
 import { announceKey, type CreatedKey, createKey } from './keys.ts';
 

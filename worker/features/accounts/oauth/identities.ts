@@ -29,7 +29,7 @@ export async function findOwner(db: Db, ctx: Ctx, provider: SignInProvider, subj
 export const isLocked = ({ subject }: SignInIdentity): boolean => subject.startsWith(LOCK);
 
 /**
- * Statements, not effects, that erase who the person of a deleted account is at providers, but for a keyed hash: as with its e-mail and
+ * Erases who the person of a deleted account is at providers, but for a keyed hash: as with its e-mail and
  * wallet, the same person makes no second account, and is told why.
  */
 export async function planLocks(ctx: Shard, accountId: AccountId): Promise<Write[]> {

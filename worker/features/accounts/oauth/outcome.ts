@@ -1,6 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { commitNew, isConstraint, isVeto } from '#platform/db/commit.ts';
+import { commitNew, isAborted, isConstraint } from '#platform/db/commit.ts';
 import { findAnywhere, homeOf, newestOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
@@ -9,8 +9,10 @@ import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { emailKeysOf, findAccountByEmail, newAccount, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { claiming, disarmed, planDisarm } from '../claim/claim.ts';
-import { getArms, hasSold, vetoIfSold } from '../claim/store.ts';
+import { abortIfSold, getArms, hasSold } from '../claim/store.ts';
 import {
+  abortIfTaken,
+  abortUnlessAsBefore,
   findAccount,
   findIdentity,
   forgetLogo,
@@ -18,8 +20,6 @@ import {
   insertAccount,
   insertIdentity,
   noteEmail,
-  vetoTaken,
-  vetoUnlessAsBefore,
 } from '../store.ts';
 import { findOwner, isLocked } from './identities.ts';
 import type { Person, ProviderError } from './provider.ts';
@@ -27,7 +27,7 @@ import { titleOf } from './registry.ts';
 import type { BegunSignIn } from './state.ts';
 
 /** What this service itself refuses: that a provider cannot be reached or believed is found before. */
-export type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
+type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
 
 /** What a sign-in by a provider comes to. */
 export type OAuthOutcome = { kind: 'signed_in'; account: Account } | { kind: 'linked' } | { kind: 'refused'; reason: OAuthRefusal };
@@ -95,12 +95,12 @@ async function linkPerson(
 async function addIdentity(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<boolean> {
   const isTheirs = async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id;
   const alerts = planSecurityAlert(ctx, account, { change: 'provider_linked', named: titleOf(provider) });
-  const writes = [vetoUnlessAsBefore(ctx, account), insertIdentity(ctx, account.id, provider, person), ...alerts];
+  const writes = [abortUnlessAsBefore(ctx, account), insertIdentity(ctx, account.id, provider, person), ...alerts];
   try {
     await commitNew(ctx, { events: [], writes, result: null }, isTheirs);
     return true;
   } catch (error) {
-    if (isVeto(error) || !isConstraint(error)) throw error;
+    if (isAborted(error) || !isConstraint(error)) throw error;
     return false;
   }
 }
@@ -133,7 +133,7 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
       return {
         values: { ...disarmed(ctx, row, arms), ...ownSettings(person), passwordHash: null },
         writes: [
-          vetoIfSold(ctx, account.id),
+          abortIfSold(ctx, account.id),
           ...planDisarm(ctx, row, arms),
           forgetLogo(ctx.db, account.id),
           insertIdentity(ctx, account.id, provider, person),
@@ -153,7 +153,11 @@ async function registerPerson(ctx: Shard, provider: SignInProvider, person: Pers
     ...newAccount(ctx, ownSettings(person).displayName, { email, emailKey: keys.keys[0] }),
     emailVerified: true,
   };
-  const writes = [...vetoTaken(ctx, account.id, keys), insertAccount(ctx.db, account), insertIdentity(ctx, account.id, provider, person)];
+  const writes = [
+    ...abortIfTaken(ctx, account.id, keys),
+    insertAccount(ctx.db, account),
+    insertIdentity(ctx, account.id, provider, person),
+  ];
   await commitNew(ctx, { events: [], writes, result: null }, () => findAccount(ctx.db, account.id));
   return { kind: 'signed_in', account };
 }

@@ -8,7 +8,7 @@ import type { OAuthProvider } from './provider.ts';
 /** Every provider there is: one row each. */
 const PROVIDERS: Record<SignInProvider, OAuthProvider> = { google, github };
 
-export interface ProviderStanding {
+interface ProviderStanding {
   provider: SignInProvider;
   configured: boolean;
   /** As it has to be registered at the provider. */

@@ -13,7 +13,7 @@ import { findAccount } from '../store.ts';
 
 /** What the operator of the service may do to an account. There is no other way to any of it. */
 export const OPERATOR_ACTIONS = ['suspend', 'resume', 'staff', 'unstaff'] as const;
-export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
+type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
 
 /** 404, as for a path that does not exist, unless one of the configured secrets is shown. */
 export function requireOperator(ctx: Ctx, secret: string | undefined): void {

@@ -61,7 +61,7 @@ export const manifestFields = {
 export const ManifestBody = z.object(manifestFields).openapi('SetupManifest');
 export type Manifest = z.infer<typeof ManifestBody>;
 
-export const SEVERITIES = ['error', 'warning', 'info'] as const;
+const SEVERITIES = ['error', 'warning', 'info'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 export const EvaluationBody = z

@@ -13,9 +13,9 @@ import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { encodeHeader, type PaymentRequired } from '#protocols/x402/wire.ts';
 import { type HeldPlan, type PaidPlan, PLAN_DAYS, planPrice } from '#rules/plans.ts';
 import { requireForSale, requireTimeLeft, requireWithinLimits, treasuryNotReady } from './preconditions.ts';
-import { isSignatureTaken, vetoEnded, vetoOverspending } from './store.ts';
+import { abortIfOverspending, abortIfSetupEnded, isSignatureTaken } from './store.ts';
 
-export interface ActivatePlan {
+interface ActivatePlan {
   plan: PaidPlan;
   /** Value of the PAYMENT-SIGNATURE header; null where the caller asks what is to be paid. */
   paymentSignature: string | null;
@@ -23,7 +23,7 @@ export interface ActivatePlan {
   setupIntentId: SetupIntentId | null;
 }
 
-export type ActivationResult =
+type ActivationResult =
   | {
       kind: 'activated';
       body: { plan: string; paid_through: string | null; account_id: string; receipt_id: string };
@@ -83,7 +83,7 @@ function requireSamePlan(ctx: Scope, settlement: Settlement, plan: PaidPlan): vo
 
 async function claimActivation(ctx: Shard, settlement: Settlement): Promise<{ settlement: Settlement; isNew: boolean }> {
   try {
-    return await claimOnce(ctx, settlement, [vetoEnded(ctx, settlement), ...vetoOverspending(ctx, settlement)]);
+    return await claimOnce(ctx, settlement, [abortIfSetupEnded(ctx, settlement), ...abortIfOverspending(ctx, settlement)]);
   } catch (error) {
     const { setupIntentId, terms } = settlement;
     // Refused, and no settlement has its message: the setup was ended, the day's budget went to others that came at the same moment, or

@@ -69,7 +69,7 @@ function requireNotLower({ now }: Ctx, held: AccountPlans, plan: PaidPlan): void
   });
 }
 
-/** Refuses a purchase beyond the spend limits before a challenge is made. The veto in the claim's batch enforces them. 403 spend_limit_exceeded. */
+/** Refuses a purchase beyond the spend limits before a challenge is made. The claim's batch enforces them again. 403 spend_limit_exceeded. */
 export async function requireWithinLimits(ctx: Shard, setupIntentId: SetupIntentId, plan: PaidPlan): Promise<void> {
   const { perPayment, perDay, today } = await getSpending(ctx, setupIntentId);
   const price = planPrice(plan);

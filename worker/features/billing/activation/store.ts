@@ -3,7 +3,7 @@ import { raise } from '#core/errors.ts';
 import type { SetupIntentId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIf, abortIfExists, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
@@ -28,22 +28,22 @@ export async function getSpending(
 
 /**
  * Refuses the claim of a payment for an account whose setup was ended before, keys and all. Its
- * counterpart is `vetoWhilePaid`: of a claim and an end at the same moment one is stored, whichever the database sees first.
+ * counterpart is `abortWhilePaid`: of a claim and an end at the same moment one is stored, whichever the database sees first.
  */
-export const vetoEnded = (ctx: Shard, { merchantId }: Settlement): Write =>
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE account_id = ${merchantId} AND status = 'expired')`);
+export const abortIfSetupEnded = (ctx: Shard, { merchantId }: Settlement): Write =>
+  abortIfExists(ctx, setupIntents, sql`account_id = ${merchantId} AND status = 'expired'`);
 
 /**
  * Refuse the batch that would claim more than the setup may spend, by the limits as they are right
  * then. A limit that is not set is NULL, and NULL refuses nothing.
  */
-export function vetoOverspending(ctx: Shard, { setupIntentId, amount, createdAt }: Settlement): Write[] {
+export function abortIfOverspending(ctx: Shard, { setupIntentId, amount, createdAt }: Settlement): Write[] {
   if (setupIntentId === null) return [];
   const units = amount.toString();
   const limit = (column: 'spend_per_payment' | 'spend_per_day') =>
     sql`(SELECT CAST(${sql.raw(column)} AS INTEGER) FROM setup_intents WHERE id = ${setupIntentId})`;
   return [
-    vetoIf(ctx, sql`CAST(${units} AS INTEGER) > ${limit('spend_per_payment')}`),
-    vetoIf(ctx, sql`${spentSince(setupIntentId, dayOf(createdAt))} + CAST(${units} AS INTEGER) > ${limit('spend_per_day')}`),
+    abortIf(ctx, sql`CAST(${units} AS INTEGER) > ${limit('spend_per_payment')}`),
+    abortIf(ctx, sql`${spentSince(setupIntentId, dayOf(createdAt))} + CAST(${units} AS INTEGER) > ${limit('spend_per_day')}`),
   ];
 }

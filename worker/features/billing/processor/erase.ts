@@ -1,6 +1,6 @@
 import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
 import { deleteCustomer, listErasing, postponeErasing } from './store.ts';
 import { openProcessor } from './stripe.ts';

@@ -40,7 +40,7 @@ const STATUSES: Record<string, SubscriptionStatus> = {
   unpaid: 'past_due',
   canceled: 'cancelled',
 };
-export const statusOf = ({ status }: ShownSubscription): SubscriptionStatus => STATUSES[status] ?? 'none';
+const statusOf = ({ status }: ShownSubscription): SubscriptionStatus => STATUSES[status] ?? 'none';
 
 /** How long a subscription that is past due keeps its plan, and how long after a period's end the processor may take to tell of the next. */
 const PATIENCE_MS = 3 * DAY;
@@ -63,7 +63,7 @@ function heldBy(
 
 type Since = Record<string, number>;
 type Standing = Omit<BillingCustomer, 'accountId' | 'customerId' | 'erasingSince' | 'createdAt' | 'updatedAt' | 'version'>;
-export type KnownStanding = Pick<Standing, 'pastDueSince' | 'soldPlans'>;
+type KnownStanding = Pick<Standing, 'pastDueSince' | 'soldPlans'>;
 
 const RUNNING: SubscriptionStatus[] = ['active', 'trialing', 'past_due'];
 

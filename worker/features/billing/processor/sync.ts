@@ -7,7 +7,7 @@ import { planEndingLetter } from '#features/mail-delivery/due-plans.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach, type Write } from '#platform/db/commit.ts';
 import { findAnywhere, homeOf } from '#platform/db/directory.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
 import { findByCustomerId, findCustomer, insertProcessorEvent, isTakenIn, listDueReads, postponeRead, updateCustomer } from './store.ts';

@@ -55,7 +55,7 @@ function parseHandoffToken(secrets: string, productId: string, token: string): R
 
 const HANDOFF_MS = LIFE.handoffMinutes * MINUTE;
 
-export interface HandoffInput {
+interface HandoffInput {
   customerRef?: string;
   email?: string;
   walletAddress?: string;

@@ -34,7 +34,7 @@ const LEAST_MS = 5 * MINUTE;
 /** The least Retry-After, so that a page does not ask every second while the sweep is behind. */
 const LEAST_WAIT_SECONDS = 10;
 
-export interface OpenPaymentSession {
+interface OpenPaymentSession {
   /** null: the rail a checkout of this product begins with. */
   railId: RailId | null;
   customerRef: string | null;

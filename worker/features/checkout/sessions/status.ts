@@ -1,7 +1,7 @@
 import type { PaymentSession } from '#platform/db/tables/checkout.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 
-export type PaymentSessionStatus = 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
+type PaymentSessionStatus = 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
 
 export function paymentSessionStatusOf({ expiresAt }: PaymentSession, payment: Payment | null, now: number): PaymentSessionStatus {
   if (payment?.status === 'CONFIRMED') return 'completed';

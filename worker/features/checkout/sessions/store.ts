@@ -3,7 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import type { HandoffId, IdentitySessionId, PaymentId, PaymentSessionId, ProductId } from '#core/ids.ts';
 import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import {
   type Handoff,
   handoffs,
@@ -59,19 +59,19 @@ export const useHandoff = (ctx: Shard, { id }: Handoff, paymentId: PaymentId): W
     .update(handoffs)
     .set({ paymentId })
     .where(and(eq(handoffs.id, id), isNull(handoffs.paymentId))),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
-const isCrowded = (productId: ProductId) =>
+const isAtSessionLimit = (productId: ProductId) =>
   sql`EXISTS (SELECT 1 FROM open_sessions WHERE product_id = ${productId} AND count >= ${OPEN_SESSIONS_MAX})`;
 
 /** Refuses one more session while so many of the product are open. */
-export const vetoCrowd = (ctx: Shard, productId: ProductId): Write => vetoIf(ctx, isCrowded(productId));
+export const abortIfAtSessionLimit = (ctx: Shard, productId: ProductId): Write => abortIf(ctx, isAtSessionLimit(productId));
 
-/** What the veto of a crowded product means to a buyer. 429 plan_limit_reached. */
-export async function requireRoom(db: Db, productId: ProductId): Promise<void> {
-  const crowd = await db.get<{ isCrowded: number }>(sql`SELECT ${isCrowded(productId)} AS isCrowded`);
-  if (crowd.isCrowded === 0) return;
+/** Throws 429 plan_limit_reached if the product has as many open sessions as it may have. */
+export async function requireSessionCapacity(db: Db, productId: ProductId): Promise<void> {
+  const crowd = await db.get<{ isAtSessionLimit: number }>(sql`SELECT ${isAtSessionLimit(productId)} AS isAtSessionLimit`);
+  if (crowd.isAtSessionLimit === 0) return;
   throw new ApiError('plan_limit_reached', {
     detail: 'Too many checkouts of this product are open. There is room again when some of them end.',
     meta: { reason: 'open_sessions', limit: OPEN_SESSIONS_MAX, used: OPEN_SESSIONS_MAX },
@@ -134,5 +134,5 @@ export const completeIdentitySession = (
     .update(identitySessions)
     .set({ providerUserId, username, grantSealed, completedAt })
     .where(and(eq(identitySessions.id, id), isNull(identitySessions.providerUserId))),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];

@@ -16,7 +16,7 @@ import { type CountUse, commitDelivery } from './commit.ts';
 import { openSession } from './open.ts';
 
 /** What a credential brought about: the session as it is now, or what a delivery was paid with; and the value of `Payment-Receipt`. */
-export type Authorized = { receipt: string } & ({ session: MeteredSnapshot } | { committed: CommitReceipt });
+type Authorized = { receipt: string } & ({ session: MeteredSnapshot } | { committed: CommitReceipt });
 
 type Done = { ok: true; session: MeteredSnapshot } | { ok: true; committed: CommitReceipt } | { ok: false; reason: string };
 

@@ -10,12 +10,12 @@ import type { CommitProblem } from '#rules/metered/vouchers.ts';
 import type { CommitReceipt } from '../resource.ts';
 import { callSession, recallSession, rememberSession, voucherForms } from '../session.ts';
 
-export interface Commit {
+interface Commit {
   deliveryId: string;
   voucher: SignedVoucher;
 }
 export type CommitRefusal = CommitProblem | 'channel-mismatch' | 'voucher-mismatch';
-export type Committed = { ok: true; receipt: CommitReceipt } | { ok: false; reason: CommitRefusal };
+type Committed = { ok: true; receipt: CommitReceipt } | { ok: false; reason: CommitRefusal };
 
 const isSameVoucher = (a: SignedVoucher, b: SignedVoucher): boolean =>
   a.signature === b.signature && a.data.cumulativeAmount === b.data.cumulativeAmount && a.data.channelId === b.data.channelId;

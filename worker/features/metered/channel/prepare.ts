@@ -23,7 +23,7 @@ export type SettlementStep = 'settle' | 'last';
 export type Watermarks = Pick<Channel, 'settled' | 'payoutWatermark'>;
 
 /** What is to be settled. `channel`: its account as it was just read; null in the sandbox. `vouchers`: the highest first. */
-export interface Settleable {
+interface Settleable {
   channel: Channel | null;
   stands: Watermarks;
   vouchers: AcceptedVoucher[];

@@ -4,8 +4,9 @@ import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
 import { HOUR, MINUTE } from '#core/time.ts';
 import { inReach } from '#platform/chain/reach.store.ts';
 import type { Shard } from '#platform/context.ts';
+import { amongIds } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { isAmongRows, listDueInTurns } from '#platform/db/sweep-pages.ts';
+import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
 import { backstopAt, OPENING_DEAD_MS } from '../store.ts';
 
@@ -73,7 +74,7 @@ export const takeDueInSandbox = (ctx: Shard, max: number): Promise<MeteredSessio
 
 /** The sessions whose objects ask for a look, as far as anything of them is left to look at. */
 export const takeSessions = (ctx: Shard, ids: readonly string[]): Promise<MeteredSessionRow[]> =>
-  takeWhere(ctx, sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND next_look_at IS NOT NULL`);
+  takeWhere(ctx, sql`${amongIds('id', ids)} AND next_look_at IS NOT NULL`);
 
 /** Sessions that were never opened: no object knows them, so their rows alone are ended, each by a condition that an opening breaks. */
 const UNOPENED = "status = 'created' AND channel_id IS NULL";
@@ -98,7 +99,7 @@ export async function expireUnopened(ctx: Shard, max: number): Promise<number> {
   return meta.changes;
 }
 
-/** A statement, not an effect: the oldest unopened session of a product gives way to one more than it may have. */
+/** The oldest unopened session of a product gives way to one more than it may have. */
 export const giveWay = (ctx: Shard, { productId }: Pick<MeteredSessionRow, 'productId'>): Write => {
   const beyond = sql`SELECT id FROM metered_sessions INDEXED BY metered_sessions_unopened_by_product WHERE product_id = ${productId} AND ${sql.raw(UNOPENED)}
     ORDER BY created_at DESC LIMIT 10 OFFSET ${OPEN_SESSIONS_MAX}`;

@@ -1,5 +1,5 @@
 import type { Shard } from '#platform/context.ts';
-import { mayGoOn, type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
+import { mayGoOn, type Swept, sweepRounds } from '#platform/db/sweeps.ts';
 import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
 import { type DueClass, expireUnopened, takeDueInSandbox, takeDueSessions } from './due.store.ts';
 import { watchPage } from './watch-channels.ts';

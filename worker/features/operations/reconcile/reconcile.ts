@@ -22,7 +22,7 @@ interface Differing {
 }
 
 /** What one call did, and how to go on; `next` is null after the last. */
-export interface Reconciled {
+interface Reconciled {
   payments_told: number;
   entitlements_compared: number;
   differing: Differing[];

@@ -2,6 +2,7 @@ import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import type { AccountId, EntitlementId, MeteredSessionId, PaymentId } from '#core/ids.ts';
 import { liveRows } from '#platform/chain/reach.store.ts';
 import type { Db } from '#platform/context.ts';
+import { jsonRows } from '#platform/db/among.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
@@ -29,7 +30,7 @@ export const listCopiesAfter = (db: Db, after: EntitlementId, limit: number) =>
 export async function listKnown(db: Db, listed: { signature: string; nonce: string | null }[]): Promise<Set<string>> {
   const rows = await db.all<{
     signature: string;
-  }>(sql`SELECT j.value ->> 'signature' AS signature FROM json_each(${JSON.stringify(listed)}) j
+  }>(sql`SELECT j.value ->> 'signature' AS signature FROM ${jsonRows(listed)}
     WHERE EXISTS (SELECT 1 FROM tx_claims c WHERE c.livemode = 1 AND c.tx_signature = j.value ->> 'signature')
       OR EXISTS (SELECT 1 FROM channel_payouts o WHERE o.livemode = 1 AND o.tx_signature = j.value ->> 'signature')
       OR EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.livemode = 1 AND u.tx_signature = j.value ->> 'signature')

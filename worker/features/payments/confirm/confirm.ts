@@ -18,7 +18,7 @@ import { restoreEnded } from '../watch/ended-sessions.ts';
 import { loadConfirmation } from './store.ts';
 import { failureOf, type Loaded, planVerdict, stateError, type Verdict } from './verdict.ts';
 
-export interface ConfirmPayment {
+interface ConfirmPayment {
   paymentId: Payment['id'];
   txSignature: string;
   viewer: Tenant | null;

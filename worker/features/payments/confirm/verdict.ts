@@ -11,7 +11,7 @@ import { expectationOf, planFail, stepPayment } from '../payment.ts';
 import { type Proof, planPurchase } from '../purchase.ts';
 import { missingIdentity } from '../required-identity.ts';
 import { memoOf } from '../resource.ts';
-import { claimTransaction, closeUnmatched, updatePayment, vetoRecovered } from '../store.ts';
+import { abortIfRecovered, claimTransaction, closeUnmatched, updatePayment } from '../store.ts';
 import { planRecovery, planUnmatched } from '../unmatched/unmatched.ts';
 import { dropCandidate } from '../watch/candidate.store.ts';
 import { type CollectionMatch, isOvertaken, matchCollection, planCollected, planReplaced, subscribedBy } from './collected.ts';
@@ -79,7 +79,7 @@ export function planVerdict(ctx: Shard, loaded: Loaded, transaction: ChainTransa
   }
   const proven = planRecovered(ctx, loaded, { proof, period });
   const error = withMeta(standing!, { recovered_payment_id: proven.result.id });
-  const writes = [vetoRecovered(ctx, payment), ...proven.writes];
+  const writes = [abortIfRecovered(ctx, payment), ...proven.writes];
   return { ...proven, writes, result: { outcome: 'refused', error, recovered: proven.result } };
 }
 

@@ -2,6 +2,7 @@ import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Asset } from '#core/money.ts';
 import type { Scope } from '#platform/context.ts';
+import { jsonRows } from '#platform/db/among.ts';
 import { storyIdOf } from '#platform/db/archive.ts';
 import { subjectsOfTransaction } from '#platform/db/fate.ts';
 import { type PageRequest, type Places, readBoth, rowsOf } from '#platform/db/page.ts';
@@ -107,9 +108,8 @@ function placesIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilt
   const indexed = indexedBy(table, ctx, filter);
   const places = sql`SELECT ${isArchived} AS is_archived, ${table}.rowid AS place, ${table.createdAt}`;
   if (named) {
-    const id = isArchived ? storyIdOf(sql`named`) : sql`named`;
-    const ids = sql`(SELECT value AS named FROM json_each(${JSON.stringify(named)}))`;
-    return sql`${places} FROM ${ids} CROSS JOIN ${table} ON ${table.id} = ${id} WHERE ${and(indexed, searched)}`;
+    const id = isArchived ? storyIdOf(sql`j.value`) : sql`j.value`;
+    return sql`${places} FROM ${jsonRows(named)} CROSS JOIN ${table} ON ${table.id} = ${id} WHERE ${and(indexed, searched)}`;
   }
   if (!searched) return sql`${places} FROM ${table} WHERE ${indexed}`;
   const newest = sql`SELECT rowid FROM ${table} WHERE ${indexed} ORDER BY created_at DESC, rowid DESC LIMIT ${SEARCHED_MAX}`;

@@ -1,6 +1,6 @@
 import { DAY } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
-import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepRounds } from '#platform/db/sweeps.ts';
 import { readUntil } from './refund.ts';
 import { forgetUnlanded, hasOldUnlapsed, noteOldLapsed } from './store.ts';
 

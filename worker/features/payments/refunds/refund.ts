@@ -5,7 +5,7 @@ import { DECIMALS, formatAmount, type Money, parseAmount } from '#core/money.ts'
 import { MINUTE } from '#core/time.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
-import { isVeto, transact } from '#platform/db/commit.ts';
+import { isAborted, transact } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Payment, RefundRow } from '#platform/db/tables/payments.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
@@ -25,7 +25,7 @@ export interface PreparedRefund {
   refund: RefundRow;
 }
 
-export interface RefundRequest {
+interface RefundRequest {
   paymentId: PaymentId;
   /** Without one all that is left. */
   amount?: { asset: Payment['asset']; amount: string } | undefined;
@@ -33,7 +33,7 @@ export interface RefundRequest {
   keep: Keep<PreparedRefund>;
 }
 
-export const refundedUnits = ({ refunds }: Payment): bigint => (refunds ?? []).reduce((sum, { units }) => sum + BigInt(units), 0n);
+const refundedUnits = ({ refunds }: Payment): bigint => (refunds ?? []).reduce((sum, { units }) => sum + BigInt(units), 0n);
 
 /** What of a payment can still be paid back: never more than came in. */
 export const refundableOf = (payment: Payment): bigint => payment.priceAmount + (payment.overpaidAmount ?? 0n) - refundedUnits(payment);
@@ -125,7 +125,7 @@ export async function prepareRefund(scope: Scope, request: RefundRequest): Promi
     });
   } catch (error) {
     const isContended = error instanceof ApiError && error.options.meta?.reason === 'contended';
-    throw isVeto(error) || isContended ? inFlight() : error;
+    throw isAborted(error) || isContended ? inFlight() : error;
   }
 }
 

@@ -3,7 +3,7 @@ import type { PaymentId, RefundId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, settlementOf } from '#platform/db/archive.ts';
-import { commit, isVeto, vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { abortIf, abortUnlessChanged, commit, isAborted, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Payment, payments, type RefundRow, refunds } from '#platform/db/tables/payments.ts';
@@ -44,12 +44,8 @@ export async function hasUnlapsed(db: Db, paymentId: PaymentId): Promise<boolean
   return (await db.select({ id: refunds.id }).from(refunds).where(ofUnlapsed(paymentId)).get()) !== undefined;
 }
 
-/** Above the finalized height by more than what a blockhash lives and the cluster needs to make a block final. */
-const HIGH_ENOUGH_BLOCKS = 300;
-
 const lapsed = (now: number, finalHeight: number) => ({
   lapsedAt: sql`CASE WHEN last_valid_block_height < ${finalHeight} THEN ${now} END`,
-  lastValidBlockHeight: sql`coalesce(last_valid_block_height, ${finalHeight + HIGH_ENOUGH_BLOCKS})`,
 });
 
 /** Notes the refunds of a payment that can land no more, now that the chain is final up to a height. */
@@ -106,7 +102,7 @@ export async function hasUnderWay(db: Db, paymentId: PaymentId, readUntil: numbe
  * without this refund is stored: neither another refund nor the payment's way to the archive.
  */
 export const insertRefund = (ctx: Shard, payment: Payment, refund: RefundRow, readUntil: number): Write[] => [
-  vetoIf(ctx, isUnderWay(refund.paymentId, readUntil)),
+  abortIf(ctx, isUnderWay(refund.paymentId, readUntil)),
   ctx.db.insert(refunds).values(refund),
   ...casUpdate(ctx, payments, payment, { updatedAt: ctx.now }),
 ];
@@ -122,7 +118,7 @@ export const noteSeen = (ctx: Shard, refund: RefundRow, slot: number): Write[] =
     .update(refunds)
     .set(refund)
     .where(and(eq(refunds.id, refund.id), isNull(refunds.seenAt))),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];
 
 /**
@@ -141,11 +137,11 @@ export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise
   const isPlace = and(eq(archivedPayments.id, paymentId), eq(archivedPayments.archiveId, archiveId), eq(archivedPayments.lineAt, lineAt));
   const writes = [
     db.delete(archivedPayments).where(isPlace),
-    vetoUnlessChanged(ctx),
+    abortUnlessChanged(ctx),
     db.insert(payments).values({ ...payment, version: payment.version + 1 }),
     ...(settlement ? [db.insert(settlements).values(settlement)] : []),
   ];
   await commit(ctx, { events: [], writes, result: undefined }).catch((error: unknown) => {
-    if (!isVeto(error)) throw error;
+    if (!isAborted(error)) throw error;
   });
 }

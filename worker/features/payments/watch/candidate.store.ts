@@ -3,9 +3,10 @@ import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import { isOfPaymentInReach, rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { jsonRows } from '#platform/db/among.ts';
 import { uuidOf } from '#platform/db/archive.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { isAmongRows, listDueInTurns } from '#platform/db/sweep-pages.ts';
+import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Candidate, type Cursor, cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { payments, refunds } from '#platform/db/tables/payments.ts';
@@ -95,7 +96,7 @@ const mayLand = (paymentId: PaymentId, since: number): SQL =>
   sql`EXISTS (SELECT 1 FROM payment_candidates WHERE payment_id = ${paymentId}
     AND (sent_at > ${since} OR created_at > ${since} OR origin = 'found'))`;
 
-export const vetoIfInFlight = (ctx: Shard, paymentId: PaymentId, since: number): Write => vetoIf(ctx, mayLand(paymentId, since));
+export const abortIfSentSince = (ctx: Shard, paymentId: PaymentId, since: number): Write => abortIf(ctx, mayLand(paymentId, since));
 
 export const isInFlight = async ({ db }: Shard, paymentId: PaymentId, since: number): Promise<boolean> =>
   (await db.get<{ mayLand: number }>(sql`SELECT ${mayLand(paymentId, since)} AS mayLand`)).mayLand === 1;
@@ -120,7 +121,7 @@ export async function takeLooks(db: Db, looks: { candidate: Candidate; nextCheck
   return db
     .update(paymentCandidates)
     .set({ attempt: sql`${paymentCandidates.attempt} + 1`, nextCheckAt: sql`j.value ->> 'nextCheckAt'` })
-    .from(sql`json_each(${JSON.stringify(rows)}) j`)
+    .from(jsonRows(rows))
     .where(
       sql`${paymentCandidates.paymentId} = j.value ->> 'paymentId' AND ${paymentCandidates.txSignature} = j.value ->> 'txSignature'
         AND ${paymentCandidates.attempt} = j.value ->> 'attempt' AND ${paymentCandidates.origin} <> 'judged'`,
@@ -167,7 +168,7 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
       sql`SELECT f.id, f.signature, 'found', 0, ${dueAt}, ${ctx.now}, NULL, f.livemode, f.merchant_id
         FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, ${uuidOf(sql`a.id`)}, r.payment_id) AS id,
             coalesce(p.livemode, a.livemode, r.livemode) AS livemode, coalesce(p.merchant_id, a.merchant_id, r.merchant_id) AS merchant_id
-          FROM json_each(${JSON.stringify(found)}) j
+          FROM ${jsonRows(found)}
           LEFT JOIN payments p ON ${rowsOnChain(ctx, P)} AND p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
           LEFT JOIN archived_payments a ON ${rowsOnChain(ctx, A)} AND a.nonce = CASE WHEN p.id IS NULL THEN j.value ->> 'nonce' END
           LEFT JOIN refunds r ON ${rowsOnChain(ctx, R)} AND r.nonce = j.value ->> 'nonce') f
@@ -238,5 +239,5 @@ export const stepCursor = (ctx: Shard, before: Cursor, after: Cursor): Write[] =
       set: { ...after, version: before.version + 1 },
       setWhere: eq(cursors.version, before.version),
     }),
-  vetoUnlessChanged(ctx),
+  abortUnlessChanged(ctx),
 ];

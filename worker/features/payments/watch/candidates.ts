@@ -6,7 +6,7 @@ import { commit, type Write } from '#platform/db/commit.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
-import { hasSent, insertFound, isCandidate, isInFlight, keepCandidate, type NewCandidate, vetoIfInFlight } from './candidate.store.ts';
+import { abortIfSentSince, hasSent, insertFound, isCandidate, isInFlight, keepCandidate, type NewCandidate } from './candidate.store.ts';
 
 export { dropRefused } from './candidate.store.ts';
 
@@ -59,9 +59,9 @@ const queueLook = (ctx: Shard, { paymentId, txSignature }: NewCandidate, delaySe
   ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }, delaySeconds));
 
 /** Fails a batch while any transaction of the payment may still land: its signer is not asked to pay again. */
-export const vetoInFlight = (ctx: Shard, paymentId: PaymentId): Write => vetoIfInFlight(ctx, paymentId, ctx.now - IN_FLIGHT_MS);
+export const abortIfInFlight = (ctx: Shard, paymentId: PaymentId): Write => abortIfSentSince(ctx, paymentId, ctx.now - IN_FLIGHT_MS);
 
-/** 409 state_conflict (in_flight) where `vetoInFlight` would fail a batch. */
+/** 409 state_conflict (in_flight) where `abortIfInFlight` would fail a batch. */
 export async function requireUnsigned(ctx: Shard, paymentId: PaymentId): Promise<void> {
   if (await isInFlight(ctx, paymentId, ctx.now - IN_FLIGHT_MS)) throw inFlight();
 }
@@ -115,7 +115,7 @@ export async function rememberFound(ctx: Shard, payment: Payment, txSignature: s
   followFound(ctx, payment, txSignature);
 }
 
-/** A statement, not an effect: the same, for a batch in which more is stored. */
+/** The same, for a batch in which more is stored. */
 export const planFound = (ctx: Shard, { nonce }: Payment, txSignature: string): Write =>
   insertFound(ctx, [{ signature: txSignature, nonce }], ctx.now - SWEEP_PATIENCE_MS);
 

@@ -1,8 +1,8 @@
 import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { amongIds, setOf } from '#platform/db/among.ts';
 import { endedSessions } from '#platform/db/tables/checkout.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -16,14 +16,12 @@ type Payment = typeof payments.$inferSelect;
 /** Names ended sessions: one by its id, or several, or those with memos that this chain shows. */
 export type Which = { paymentId: PaymentId } | { paymentIds: PaymentId[] } | { nonces: string[] };
 
-const among = (column: SQLiteColumn, values: string[]): SQL => sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
-
 const isWhich = (ctx: Shard, which: Which): SQL =>
   'paymentId' in which
     ? eq(endedSessions.id, which.paymentId)
     : 'nonces' in which
-      ? and(rowsOnChain(ctx, endedSessions), among(endedSessions.nonce, which.nonces))!
-      : among(endedSessions.id, which.paymentIds);
+      ? and(rowsOnChain(ctx, endedSessions), amongIds(endedSessions.nonce, which.nonces))!
+      : amongIds(endedSessions.id, which.paymentIds);
 
 /** Ended sessions as the failed payments they are. What they were to bring is what their products bring by now; where they were paid is left out. */
 export async function listEnded(ctx: Shard, which: Which): Promise<Payment[]> {
@@ -72,7 +70,7 @@ export const listOver = (db: Db, before: number, limit: number) =>
  * those and the rows themselves go, all in one batch. Money that was seen since they were listed is seen here too.
  */
 export async function endSessions(db: Db, ids: PaymentId[], before: number): Promise<void> {
-  const listed = sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+  const listed = setOf(ids);
   const ended = sql`(SELECT id FROM ended_sessions WHERE id IN ${listed})`;
   await db.batch([
     updateUnversioned(db, payments, { isKept: true }, sql`id IN ${listed} AND ${isOver(before)} AND ${HAS_MONEY}`),

@@ -1,6 +1,6 @@
 import { DAY } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
-import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepRounds } from '#platform/db/sweeps.ts';
 import { mintOf } from '#solana/assets.ts';
 import { accountOf } from '#solana/checkout-transaction.ts';
 import { endSessions, listEnded, listOver, restoreRow, type Which } from './ended-sessions.store.ts';

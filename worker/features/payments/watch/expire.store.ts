@@ -5,7 +5,7 @@ import { payments } from '#platform/db/tables/payments.ts';
 import { commitMany, type RowStep } from '#platform/db/versioned.ts';
 
 /** Up to when sessions are certainly over, epoch ms, and from when on they are given up whatever is still looked at. */
-export interface ExpiryBounds {
+interface ExpiryBounds {
   endedBy: number;
   graceMs: number;
   abandonedBefore: number;

@@ -2,7 +2,7 @@ import type { PaymentId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { planFail, stepPayment } from '../payment.ts';

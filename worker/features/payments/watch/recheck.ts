@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
-import { mayGoOn, type Swept } from '#platform/db/sweep-pages.ts';
+import { mayGoOn, type Swept } from '#platform/db/sweeps.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
 import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
 import { PAYMENT } from '#rules/states.ts';

@@ -1,7 +1,7 @@
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, isConstraint, type Write } from '#platform/db/commit.ts';
-import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
 import type { Cursor } from '#platform/db/tables/candidates.ts';
 import type { ListedSignature, SignatureListing } from '#solana/signature-list.ts';
 import { insertFound, loadWalks, stepCursor, type Walks } from './candidate.store.ts';

@@ -16,7 +16,7 @@ import { listPlans, savePlan } from '../store.ts';
 
 /** `outdated`: another plan of the product was published, and the terms are others by now. `sunset`: it takes no subscribers any more. */
 export const PLAN_STATUSES = ['unpublished', 'published', 'outdated', 'sunset'] as const;
-export type PlanStatus = (typeof PLAN_STATUSES)[number];
+type PlanStatus = (typeof PLAN_STATUSES)[number];
 
 export interface PlanView {
   status: PlanStatus;

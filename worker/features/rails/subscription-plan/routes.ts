@@ -3,7 +3,7 @@ import type { ProductId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
 import { explainQuota } from '#features/products/create-product.ts';
-import { getSale, isPayable, vetoOverProductQuota } from '#features/products/product.ts';
+import { abortIfOverProductQuota, getSale, isPayable } from '#features/products/product.ts';
 import { prospectOf } from '#features/products/selling/obstacles.ts';
 import type { Actor, Scope } from '#platform/context.ts';
 import type { Change, Write } from '#platform/db/commit.ts';
@@ -123,7 +123,7 @@ async function planQuota(ctx: Scope, actor: Actor, { id, status }: Product): Pro
   if (status !== 'active' || (await isPayable(ctx, id))) return [];
   const full = await explainQuota(ctx, actor);
   if (full) throw full;
-  return vetoOverProductQuota(ctx, ctx, PLANS[actor.plan].activeProductsMax, id);
+  return abortIfOverProductQuota(ctx, ctx, PLANS[actor.plan].activeProductsMax, id);
 }
 
 /** Publishes within the quota: what `plan` decides, with its answer. */

@@ -61,13 +61,13 @@ export const InvoiceMetadataPatch = eachClearable({
 }).openapi('InvoiceMetadataPatch', {
   example: { invoice_number: 'INV-2026-0042', bill_to: { name: 'Kwame & Söhne GmbH' } },
 });
-export type InvoicePatch = z.infer<typeof InvoiceMetadataPatch>;
+type InvoicePatch = z.infer<typeof InvoiceMetadataPatch>;
 
 type Values = Record<string, unknown>;
 const isGroup = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Merged field by field; a group that is left with none goes. `changed` holds dotted paths. Pure. */
-export function mergeMetadata(known: InvoiceMetadata, patch: InvoicePatch): { metadata: InvoiceMetadata; changed: string[] } {
+function mergeMetadata(known: InvoiceMetadata, patch: InvoicePatch): { metadata: InvoiceMetadata; changed: string[] } {
   const { merged, changed } = merge(known as Values, patch as Values, '');
   return { metadata: merged as InvoiceMetadata, changed };
 }

@@ -4,7 +4,7 @@ import type { ReceiptId } from '#core/ids.ts';
 import { LOCALE_NAMES } from '#core/locales.ts';
 import { DAY, SECOND } from '#core/time.ts';
 import { getAccount } from '#features/accounts/store.ts';
-import { addressKeysOf, type MailCount, planLetter, requireMail, vetoMailsAbove } from '#features/mail/outbox.ts';
+import { abortIfMailsAbove, addressKeysOf, type MailCount, planLetter, requireMail } from '#features/mail/outbox.ts';
 import { getMailCount } from '#features/mail/store.ts';
 import type { Scope } from '#platform/context.ts';
 import { commitKept, type Keep } from '#platform/db/once.ts';
@@ -20,7 +20,7 @@ export const SendProofRequest = z
     locale: z.enum(LOCALE_NAMES).optional(),
   })
   .openapi('SendProofRequest', { example: { email: 'buyer@example.com', message: 'Here is the proof you asked for.' } });
-export type ProofLetter = z.infer<typeof SendProofRequest>;
+type ProofLetter = z.infer<typeof SendProofRequest>;
 
 /** Of one receipt to one address, and of an account altogether, within a day. */
 const A_DAY_MAX = { address: 5, account: 200 };
@@ -64,8 +64,8 @@ export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofLe
     productId: receipt.productId,
     paymentId: receipt.paymentId,
   } as const;
-  const vetoes = limits.map(({ counted, max }) => vetoMailsAbove(ctx, counted, max));
-  return commitKept(ctx, { events: [event], writes: [...vetoes, ...writes], result: id }, keep, refusal);
+  const guards = limits.map(({ counted, max }) => abortIfMailsAbove(ctx, counted, max));
+  return commitKept(ctx, { events: [event], writes: [...guards, ...writes], result: id }, keep, refusal);
 }
 
 /** A sender who has not proven an address of their own writes no emails in the service's name. */

@@ -28,7 +28,7 @@ export interface Call {
 }
 
 /** Moves the clock by so many milliseconds, through all that falls due on the way. */
-export interface Wait {
+interface Wait {
   action: 'advance';
   advanceMs(stage: ScriptStage): Promise<number>;
 }

@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
-import { MOVING_TYPES } from '#features/figures/movements.ts';
+import { METRIC_EVENT_TYPES } from '#features/analytics/deltas.ts';
 import { claimsInReach, inReach, isOfNoSession, isOfPaymentInReach, OF_NO_SESSION } from '#platform/chain/reach.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope } from '#platform/context.ts';
@@ -24,18 +24,18 @@ import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 import { eventDueAt } from '#platform/db/vital-signs.ts';
 
-/** Events of a session that have moved figures. */
-export const listSessionMoving = (scope: Scope): Promise<StoredEvent[]> =>
+/** Lists the events of a session that change metrics. */
+export const listSessionMetricEvents = (scope: Scope): Promise<StoredEvent[]> =>
   scope.db
     .select()
     .from(events)
-    .where(sql`${eventsOfSession(scope)} AND +type IN ${[...MOVING_TYPES]}`);
+    .where(sql`${eventsOfSession(scope)} AND +type IN ${[...METRIC_EVENT_TYPES]}`);
 
 /** By the index of its events, so that no other event of the merchant is read. */
 const eventsOfSession = ({ merchantId, sandbox }: Scope): SQL =>
   sql`livemode = 0 AND +merchant_id = ${merchantId} AND request_id = ${causeOf(sandbox!.sessionId!)}`;
 
-/** Statements, not effects: delete the rows of everything a session made, and then of the session itself. */
+/** Deletes the rows of everything a session made, and then of the session itself. */
 export function sessionErasure(scope: Scope): Write[] {
   const { db } = scope;
   const sessionId = scope.sandbox!.sessionId!;

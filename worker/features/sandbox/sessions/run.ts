@@ -13,7 +13,7 @@ import { SILENT_MS, sweepTickets } from '#features/support/close-silent.ts';
 import { clockOf } from '#platform/chain/clock.store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import { addressOf, type Scope, type Shard } from '#platform/context.ts';
-import { commit, isVeto } from '#platform/db/commit.ts';
+import { commit, isAborted } from '#platform/db/commit.ts';
 import type { SandboxSession, SandboxStep } from '#platform/db/tables/sandbox.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
 import type { Call, Scenario, ScriptStage } from '../scenarios/script.ts';
@@ -49,7 +49,7 @@ export async function runSession(ctx: Shard, sessionId: SandboxSessionId, follow
       await commit(ctx, { events: [], writes: updateSandboxSession(ctx, session, { ...after, movedAt: ctx.wallNow }), result: null });
     } catch (error) {
       // Another run of the same session was faster, and goes on.
-      if (isVeto(error)) return;
+      if (isAborted(error)) return;
       throw error;
     }
     await scheduler.wait(PAUSE_MS);

@@ -6,7 +6,7 @@ import { getProduct } from '#features/products/product.ts';
 import { findEndpoint } from '#features/webhooks/store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import type { Actor, Scope, Shard } from '#platform/context.ts';
-import { type Change, commit, isVeto } from '#platform/db/commit.ts';
+import { type Change, commit, isAborted } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { SandboxOptions, SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { PLANS, type PlanName } from '#rules/plans.ts';
@@ -64,7 +64,7 @@ export async function beginSession(ctx: Scope, actor: Actor, input: BeginSession
   try {
     await commit(ctx, await withAnswer({ events: [], writes, result: session }, keep(session)));
   } catch (error) {
-    const used = isVeto(error) ? await countSandboxSessions(ctx.db, merchantId, day.since) : 0;
+    const used = isAborted(error) ? await countSandboxSessions(ctx.db, merchantId, day.since) : 0;
     throw used >= day.max ? usedUp(ctx, actor.plan, used, day.since + DAY) : error;
   }
   // A lost message costs a minute: the sweep sends sessions on that stand still.
@@ -124,7 +124,7 @@ export async function advanceSession(
     const change = { events: [], writes: updateSandboxSession(ctx, session, after), result: after };
     await commit(ctx, await withAnswer(change, keep(after)));
   } catch (error) {
-    throw isVeto(error) ? conflict(await getSandboxSession(ctx.db, ctx.merchantId, sessionId)) : error;
+    throw isAborted(error) ? conflict(await getSandboxSession(ctx.db, ctx.merchantId, sessionId)) : error;
   }
   ctx.defer(queueRun(ctx, sessionId));
   return after;

@@ -6,7 +6,7 @@ import { findQuietSince } from '#features/support/store.ts';
 import { claimsInReach, inReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { type SandboxSession, sandboxSessions } from '#platform/db/tables/sandbox.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
@@ -35,9 +35,9 @@ export const listSandboxSessions = (db: Db, merchantId: AccountId, limit: number
 export const countSandboxSessions = (db: Db, merchantId: AccountId, since: number): Promise<number> =>
   db.$count(sandboxSessions, and(eq(sandboxSessions.merchantId, merchantId), sql`${sandboxSessions.createdAt} >= ${since}`));
 
-/** Statements, not effects: refuses the batch once the day's sessions are used up. */
+/** Refuses the batch once the day's sessions are used up. */
 export const insertSandboxSession = (ctx: Shard, session: SandboxSession, day: { since: number; max: number }): Write[] => [
-  vetoIf(
+  abortIf(
     ctx,
     sql`(SELECT count(*) FROM sandbox_sessions WHERE merchant_id = ${session.merchantId} AND created_at >= ${day.since}) >= ${day.max}`,
   ),

@@ -16,7 +16,7 @@ import { type CancellationProblem, type PreparedCancellation, prepareCancellatio
 import { applyLook, getAuthorization } from '../reconcile.ts';
 
 /** By what a buyer shows that they cancelled: a transaction that landed, or one that is signed and sent by us. */
-export type CancelProof = { txSignature: string } | { wire: string };
+type CancelProof = { txSignature: string } | { wire: string };
 
 const PROBLEMS: Record<CancellationProblem, () => ApiError> = {
   cancelled: () => new ApiError('subscription_cancelled'),

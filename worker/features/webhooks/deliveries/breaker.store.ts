@@ -6,9 +6,9 @@ import { OF_NO_SESSION } from '#platform/chain/reach.store.ts';
 import type { Ctx, Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { countTo, pageRequest, rowsOf } from '#platform/db/page.ts';
-import { endedDeliveries } from '#platform/db/tables/office/figures.ts';
+import { endedDeliveries } from '#platform/db/tables/office/analytics.ts';
 import { type Delivery, type Endpoint, endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
-import { answerClassOf } from '#rules/figures/answer-times.ts';
+import { answerClassOf } from '#rules/analytics/answer-times.ts';
 
 /** Shown on a delivery that waits because its endpoint is broken, so that its merchant sees why; and found again by it. */
 export const HELD = 'held back: the endpoint keeps failing';
@@ -19,7 +19,7 @@ export const isWaiting = sql`${webhookDeliveries.status} IN ('pending', 'retryin
 const waitingFor = (endpointId: EndpointId) => and(eq(webhookDeliveries.endpointId, endpointId), isWaiting);
 
 /** What a broken endpoint gets until it answers: one attempt, `at` that time. It is broken after so many failures in a row. */
-export interface Probe {
+interface Probe {
   at: number;
   streak: number;
 }
@@ -100,7 +100,7 @@ export const countEnded = (ctx: Shard, { merchantId, livemode, endpointId }: Del
     });
 
 /**
- * The same for the figures of its merchant, with how long its last answer took; `ms` is null where there was none. Those of a sandbox's
+ * The same for the analytics of its merchant, with how long its last answer took; `ms` is null where there was none. Those of a sandbox's
  * session are told by the session alone, and end with it.
  */
 export function countAnswer(ctx: Shard, delivery: Delivery, hasSucceeded: boolean, at: number, ms: number | null): Write {

@@ -2,7 +2,7 @@ import { ApiError, storyOf } from '#core/errors.ts';
 import type { EndpointId } from '#core/ids.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import { addressOf, type Scope, type Shard } from '#platform/context.ts';
-import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { EVENT_TYPES, matchesType } from '#rules/events.ts';
@@ -25,7 +25,7 @@ const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): bool
   type === 'webhook.endpoint_failing' && subjectId === id;
 
 /** True where the endpoint subscribes to the event: its type, product and mode, and not about its own failing. */
-export const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
+const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
   endpoint.merchantId === event.merchantId &&
   endpoint.livemode === event.livemode &&
   matchesType(endpoint.eventTypes, event.type) &&

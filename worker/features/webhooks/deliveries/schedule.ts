@@ -19,7 +19,7 @@ export interface AttemptOutcome {
   retryAfterMs: number | null;
 }
 
-export type DeliveryStep =
+type DeliveryStep =
   | { kind: 'succeeded' }
   | { kind: 'retrying'; nextAttemptAt: number }
   /** The schedule is used up, or the consumer said that the endpoint is gone. */

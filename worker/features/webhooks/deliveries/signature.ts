@@ -3,7 +3,7 @@ import { base64, hex, utf8 } from '#core/encoding.ts';
 import { unixSeconds } from '#core/time.ts';
 
 /** Outgoing signatures, both families from one function. Pure. */
-export type SignedPayload = 'timestamp.body' | 'body';
+type SignedPayload = 'timestamp.body' | 'body';
 
 const PREFIX = 'whsec_';
 

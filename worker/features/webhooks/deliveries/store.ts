@@ -1,7 +1,8 @@
 import { and, asc, eq, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { eventsInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { EVENT_DUE_AT, events, type NewStoredEvent } from '#platform/db/tables/events.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { findArchivedEvent } from '../events.store.ts';
@@ -9,7 +10,7 @@ import { countAnswer, countEnded, isWaiting } from './breaker.store.ts';
 
 /** Undelivered events and the endpoints of their merchants, in one round trip. */
 export async function loadFanOut(db: Db, eventIds: string[]) {
-  const wanted = sql`${events.id} IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`;
+  const wanted = amongIds(events.id, eventIds);
   const [rows, endpoints] = await db.batch([
     db
       .select()
@@ -51,7 +52,7 @@ export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], conditio
     .select(
       sql`SELECT NULL, j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'endpointId', j.value ->> 'eventId', j.value ->> 'eventType',
           'pending', 0, j.value ->> 'maxAttempts', ${ctx.wallNow}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL, NULL
-        FROM json_each(${JSON.stringify(deliveries)}) j WHERE ${condition}`,
+        FROM ${jsonRows(deliveries)} WHERE ${condition}`,
     )
     .onConflictDoNothing()
     .returning({ id: webhookDeliveries.id, endpointId: webhookDeliveries.endpointId });
@@ -73,7 +74,7 @@ export const markFannedOut = (ctx: Shard, eventIds: string[]) =>
   ctx.db
     .update(events)
     .set({ fannedOutAt: ctx.wallNow })
-    .where(and(sql`${events.id} IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`, isNull(events.fannedOutAt)));
+    .where(and(amongIds(events.id, eventIds), isNull(events.fannedOutAt)));
 
 export interface Claimed {
   delivery: Delivery;
@@ -130,7 +131,7 @@ export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryCh
       .update(webhookDeliveries)
       .set({ ...after, leaseUntil: 0 })
       .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
-    vetoUnlessChanged(ctx),
+    abortUnlessChanged(ctx),
     ...(hasEnded ? countsOf(ctx, delivery, after, after.completedAt ?? ctx.wallNow) : []),
   ];
 }
@@ -154,7 +155,7 @@ export async function listMissed(
 ) {
   const isOneOf = (column: typeof events.type | typeof events.productId, values: string[]) =>
     // The plus keeps other indexes than that of the time from being used.
-    sql`+${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
+    sql`+${amongIds(column, values)}`;
   const reached = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
   const lastFailed = sql<
     number | null
@@ -195,7 +196,7 @@ export const postponeEvents = (db: Db, eventIds: string[], now: number, wait: { 
   db
     .update(events)
     .set({ nextTryAt: sql`${now} + min(${wait.mostMs}, max(${wait.leastMs}, ${now} - created_at))` })
-    .where(and(isNull(events.fannedOutAt), sql`id IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`));
+    .where(and(isNull(events.fannedOutAt), amongIds('id', eventIds)));
 
 export interface OverdueDelivery {
   id: number;
@@ -241,6 +242,6 @@ export const newestReplayId = (original: Delivery): SQL => sql`(SELECT max(id) F
 
 /** The first fails the batch where another replay waits already. */
 export const insertReplay = (ctx: Shard, original: Delivery, { id: _, ...replay }: Delivery): Write[] => [
-  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM webhook_deliveries WHERE ${replaysOf(original)} AND ${WAITS})`),
+  abortIfExists(ctx, webhookDeliveries, sql`${replaysOf(original)} AND ${WAITS}`),
   ctx.db.insert(webhookDeliveries).values(replay),
 ];

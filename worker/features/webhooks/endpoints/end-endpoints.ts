@@ -4,7 +4,7 @@ import type { Change } from '#platform/db/commit.ts';
 import { ENDPOINT } from '#rules/states.ts';
 import { endpointEvent } from '../deliveries/attempt.ts';
 import { cancelWaiting } from '../deliveries/breaker.store.ts';
-import { listEnabledEndpoints, updateEndpoint, vetoWhileEnabled } from '../store.ts';
+import { abortWhileEnabled, listEnabledEndpoints, updateEndpoint } from '../store.ts';
 
 /**
  * Disables every endpoint of an account, in both modes: each with its event, and what waited for it ends, as where a merchant disables
@@ -23,5 +23,8 @@ export async function planEndOfEndpoints(
       writes: [...updateEndpoint(ctx, before, patch), cancelWaiting(ctx, before.id)],
     };
   });
-  return { events: ended.map(({ event }) => event), writes: [...ended.flatMap(({ writes }) => writes), vetoWhileEnabled(ctx, merchantId)] };
+  return {
+    events: ended.map(({ event }) => event),
+    writes: [...ended.flatMap(({ writes }) => writes), abortWhileEnabled(ctx, merchantId)],
+  };
 }

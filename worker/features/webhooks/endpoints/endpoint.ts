@@ -14,7 +14,7 @@ import { ENDPOINT } from '#rules/states.ts';
 import { cancelWaiting } from '../deliveries/breaker.store.ts';
 import { newSecret, secretHint } from '../deliveries/signature.ts';
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../resource.ts';
-import { findEndpoint, getEnabledEndpointCount, getEndpoint, insertEndpoint, updateEndpoint, vetoOverQuota } from '../store.ts';
+import { abortIfOverQuota, findEndpoint, getEnabledEndpointCount, getEndpoint, insertEndpoint, updateEndpoint } from '../store.ts';
 
 function requireTarget(ctx: Ctx, url: string, field = 'url'): void {
   const checked = checkTarget(url, targetRules(ctx));
@@ -104,7 +104,7 @@ export async function createEndpoint(
   const limit = PLANS[actor.plan].enabledEndpointsMax;
   const result = { endpoint, rawSecret };
   const alerts = ctx.livemode ? await planAlertOf(ctx, ctx.merchantId, { change: 'endpoint_added', named: input.url }) : [];
-  const change = { events: [], writes: [vetoOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint), ...alerts], result };
+  const change = { events: [], writes: [abortIfOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint), ...alerts], result };
   try {
     const kept = await withAnswer(change, keep(result));
     return await commitNew(ctx, kept, () => findEndpoint(ctx, id));
@@ -193,7 +193,7 @@ export const updateEndpointBy = (
     // A secret sealed once more looks different every time, so a lost answer is recognised by it too.
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))
       return unchangedKept(endpoint, keep);
-    const quota = revives ? [vetoOverQuota(ctx, endpoint, PLANS[actor.plan].enabledEndpointsMax)] : [];
+    const quota = revives ? [abortIfOverQuota(ctx, endpoint, PLANS[actor.plan].enabledEndpointsMax)] : [];
     // What waited ends now, and shows it: whether it is sent must not depend on when the endpoint is enabled again.
     const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint.id)] : [];
     const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };

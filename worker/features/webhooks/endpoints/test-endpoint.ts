@@ -16,7 +16,7 @@ export interface TestResult {
 }
 
 /** What the catalog shows of a type. */
-export interface EventExample {
+interface EventExample {
   type: EventType;
   subject: NewEvent['subject'];
   data: { object: object } & Record<string, object>;

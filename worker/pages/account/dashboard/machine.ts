@@ -9,7 +9,7 @@ import type { Amount } from '../../parts/text.ts';
 import { type DashboardFacts, type LoginReason, type Problem, problemOf } from '../facts.ts';
 import { problemOfReturn, type Returned } from '../provider-return.ts';
 
-export interface ShownAccount {
+interface ShownAccount {
   name: string;
   email: string | null;
   isVerified: boolean;
@@ -38,7 +38,7 @@ export interface ShownKey {
   isLive: boolean;
 }
 /** A provider that the account signs in with. */
-export interface ShownIdentity {
+interface ShownIdentity {
   provider: string;
   email: string | null;
 }
@@ -53,7 +53,7 @@ export interface Holdings {
 }
 
 /** What a key is made with. Sent again under the same Idempotency-Key it is the same key. */
-export interface KeyTerms {
+interface KeyTerms {
   name: string;
   isLive: boolean;
   idempotencyKey: string;

@@ -8,7 +8,7 @@ import type { Failure } from '../../parts/answer.ts';
 import { type LetterLinkFacts, type Problem, problemOf } from '../facts.ts';
 
 /** Account that the link would verify the address of; `createdAt` as the service writes it. */
-export interface NamedAccount {
+interface NamedAccount {
   name: string;
   createdAt: string;
 }

@@ -10,7 +10,7 @@ export interface LetterLinkActions {
   showPassword(event: Event): void;
 }
 
-export interface LetterLinkProps {
+interface LetterLinkProps {
   facts: LetterLinkFacts;
   state: LetterLinkState;
   say: SayAccount;

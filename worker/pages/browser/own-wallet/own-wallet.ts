@@ -3,7 +3,7 @@ import { registerWallet } from '@wallet-standard/wallet';
 import type { WalletTerms } from '../../parts/wallet-choice.ts';
 
 /** A wallet that the page brings along: found by the Wallet Standard as any other, so that the page knows no other way to pay. */
-export interface OwnWalletPlan<F extends 'solana:signTransaction' | 'solana:signAndSendTransaction'> {
+interface OwnWalletPlan<F extends 'solana:signTransaction' | 'solana:signAndSendTransaction'> {
   name: string;
   icon: string;
   feature: F;

@@ -15,13 +15,13 @@ interface IdentityOpened {
   expires_at: string;
 }
 
-export interface Confirmation {
+interface Confirmation {
   payment: PaymentStatus;
   receipt_id?: string;
   redirect_url?: string;
 }
 
-export interface ConnectWishes {
+interface ConnectWishes {
   asset: string;
   walletAddress: string | null;
   identitySessionId: string | null;

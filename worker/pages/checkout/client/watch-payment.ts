@@ -19,7 +19,7 @@ interface Target {
 }
 
 /** The service gave no answer, or one that says when to ask again. */
-export interface NoAnswer {
+interface NoAnswer {
   retryAfterMs: number | null;
 }
 

@@ -158,7 +158,7 @@ function closeUnclear(
 }
 
 /** What is newly known of the payment of this page. */
-export const changePayment = (state: PageState, payment: PagePayment): PageState => ('payment' in state ? { ...state, payment } : state);
+const changePayment = (state: PageState, payment: PagePayment): PageState => ('payment' in state ? { ...state, payment } : state);
 
 export function finishSending(facts: PageFacts, state: PageState, event: Of<'transactionSent'>): Turn {
   const { paymentId, status, txSignature, at } = event;

@@ -116,7 +116,7 @@ export type StoreEffect =
   | { kind: 'storeIdentity'; identity: Identity }
   | { kind: 'forgetIdentity' };
 
-export type BrowserEffect = { kind: 'leaveSoon' } | { kind: 'leave'; url: string };
+type BrowserEffect = { kind: 'leaveSoon' } | { kind: 'leave'; url: string };
 export type PageEffect = WalletEffect | ServiceEffect | StoreEffect | BrowserEffect;
 
 const WALLET_EFFECTS: Record<WalletEffect['kind'], true> = { openWallet: true, takeTurn: true, askWallet: true };

@@ -1,7 +1,8 @@
 import { and, eq, lte, sql } from 'drizzle-orm';
 import { base64 } from '#core/encoding.ts';
 import type { Db } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { amongIds, jsonRows } from '#platform/db/among.ts';
+import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type SandboxAccount, sandboxAccounts } from '#platform/db/tables/sandbox.ts';
 import type { ChainAccount } from '#solana/chain.ts';
 import type { SandboxPlace } from '../simulated.store.ts';
@@ -17,18 +18,18 @@ export const findAccounts = (db: Db, { merchantId, sessionId }: SandboxPlace, ad
       and(
         eq(sandboxAccounts.merchantId, merchantId),
         eq(sandboxAccounts.sessionId, sessionId ?? ''),
-        sql`${sandboxAccounts.address} IN (SELECT value FROM json_each(${JSON.stringify(addresses)}))`,
+        amongIds(sandboxAccounts.address, addresses),
       ),
     );
 
 /** What a transaction makes of an account. `before`: who changed it last; null where there was none. `account`: null where it is closed. */
-export interface SimulatedChange {
+interface SimulatedChange {
   address: string;
   before: string | null;
   account: ChainAccount | null;
 }
 
-/** Statements, not effects: the second fails the batch where the account was changed since it was read. */
+/** The second statement fails the batch where the account was changed since it was read. */
 export function writeAccount(db: Db, place: SandboxMoment, { address, before, account }: SimulatedChange, changedBy: string): Write[] {
   const { merchantId, sessionId, now } = place;
   const at = { merchantId, sessionId: sessionId ?? '', address };
@@ -39,15 +40,15 @@ export function writeAccount(db: Db, place: SandboxMoment, { address, before, ac
     eq(sandboxAccounts.changedBy, before ?? ''),
   );
   const row = account && { owner: account.owner, data: base64.encode(account.data), changedBy, neededAt: now };
-  if (row === null) return before === null ? [] : [db.delete(sandboxAccounts).where(isAsRead), vetoUnlessChanged({ db })];
+  if (row === null) return before === null ? [] : [db.delete(sandboxAccounts).where(isAsRead), abortUnlessChanged({ db })];
   const write =
     before === null
       ? openAccount(db, place, { address, account: account! }, changedBy)
       : db.update(sandboxAccounts).set(row).where(isAsRead);
-  return [write, vetoUnlessChanged({ db })];
+  return [write, abortUnlessChanged({ db })];
 }
 
-/** A statement, not an effect: an account, where nothing stands at its address yet. */
+/** An account, where nothing stands at its address yet. */
 export const openAccount = (
   db: Db,
   { merchantId, sessionId, now }: SandboxMoment,
@@ -82,7 +83,7 @@ export async function forgetOrKeep(
   looked: { rowid: number; merchantId: string; wallet: string | null }[],
   { before, now }: { before: number; now: number },
 ): Promise<void> {
-  const rows = sql`json_each(${JSON.stringify(looked)}) j`;
+  const rows = jsonRows(looked);
   const theirs = sql`merchant_id = j.value ->> 'merchantId' AND livemode = 0`;
   const isNeeded = sql`EXISTS (SELECT 1 FROM subscription_plans WHERE ${theirs} AND owner_wallet = j.value ->> 'wallet')
     OR EXISTS (SELECT 1 FROM subscription_authorizations WHERE ${theirs} AND subscriber_wallet = j.value ->> 'wallet' AND ended_at IS NULL)`;

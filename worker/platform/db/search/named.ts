@@ -11,6 +11,7 @@ import { products } from '#platform/db/tables/products.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { channelPayouts } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
+import { amongIds, jsonRows } from '../among.ts';
 
 type Owner = Pick<Scope, 'db' | 'merchantId' | 'livemode'>;
 type Named = MerchantTable & { id: SQLiteColumn; createdAt: SQLiteColumn };
@@ -133,18 +134,14 @@ export async function listNamedPayments(owner: Owner, q: string): Promise<string
 export async function listNamedMemberships(owner: Owner, q: string): Promise<string[]> {
   if (q.length < PREFIX_MIN) return [];
   const own = lookupsOf(owner, q, sql`${memberships.id}`, memberships, { wallet: memberships.walletAddress, email: memberships.email });
-  const paid = JSON.stringify(await listNamedPayments(owner, q));
+  const paid = await listNamedPayments(owner, q);
   return readIds(owner.db, [
     ...own,
-    [
-      sql`${payments.membershipId}`,
-      payments,
-      sql`${payments.id} IN (SELECT value FROM json_each(${paid})) AND ${checked(payments, owner)}`,
-    ],
+    [sql`${payments.membershipId}`, payments, sql`${amongIds(payments.id, paid)} AND ${checked(payments, owner)}`],
     [
       uuidOf(sql`${archivedPayments.membershipId}`),
       archivedPayments,
-      sql`${archivedPayments.id} IN (SELECT ${storyIdOf(sql`value`)} FROM json_each(${paid})) AND ${checked(archivedPayments, owner)}`,
+      sql`${archivedPayments.id} IN (SELECT ${storyIdOf(sql`j.value`)} FROM ${jsonRows(paid)}) AND ${checked(archivedPayments, owner)}`,
     ],
   ]);
 }

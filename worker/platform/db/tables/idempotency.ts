@@ -26,5 +26,5 @@ export const idempotencyRecords = sqliteTable(
   ],
 );
 
-/** Never holds a row: inserting NULL fails the batch, which is how a statement can veto its neighbours. */
+/** Never holds a row: inserting NULL fails the batch, which is how a statement aborts its batch. */
 export const guard = sqliteTable('guard', { veto: integer('veto').notNull() });

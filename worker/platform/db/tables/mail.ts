@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, MailId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
-import type { LetterFacts, LetterName } from '#letters/letter.ts';
+import type { LetterFacts, LetterName } from '#rules/letters.ts';
 import { MAIL, type MailStatus } from '#rules/states.ts';
 import { instant, json, oneOf } from './columns.ts';
 

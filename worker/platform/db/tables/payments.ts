@@ -158,8 +158,8 @@ export const refunds = sqliteTable(
     revokesAccess: flag('revokes_access').notNull(),
     /** When its blockhash is most likely dead: what the merchant is told, and no proof. */
     expiresAt: instant('expires_at').notNull(),
-    /** Above this height its transaction cannot land; null: of a release that did not note it, until a look finds one that is high enough. */
-    lastValidBlockHeight: integer('last_valid_block_height'),
+    /** Above this height its transaction cannot land. */
+    lastValidBlockHeight: integer('last_valid_block_height').notNull(),
     /** When the finalized chain was found above that height. It has not landed where the cursor has passed this moment without finding it. */
     lapsedAt: instant('lapsed_at'),
     txSignature: text('tx_signature'),

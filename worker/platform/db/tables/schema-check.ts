@@ -12,8 +12,8 @@ import * as idempotency from './idempotency.ts';
 import * as keys from './keys.ts';
 import * as mail from './mail.ts';
 import * as memberships from './memberships.ts';
+import * as analytics from './office/analytics.ts';
 import * as billing from './office/billing.ts';
-import * as figures from './office/figures.ts';
 import * as placements from './office/placements.ts';
 import * as signIn from './office/sign-in.ts';
 import * as support from './office/support.ts';
@@ -39,7 +39,7 @@ const TABLES = [
   checkout,
   entitlements,
   events,
-  figures,
+  analytics,
   idempotency,
   keys,
   mail,

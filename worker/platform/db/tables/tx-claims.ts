@@ -16,8 +16,7 @@ export const txClaims = sqliteTable(
     livemode: flag('livemode').notNull().default(true),
     /** Where it was claimed before there was a signature of ours to be seen: the hash of the message itself. */
     messageHash: text('message_hash'),
-    /** Releases before claims were watched wrote `payment` and `settlement`; the sweep gives such rows their kind. */
-    kind: text('kind').$type<ClaimKind | 'payment' | 'settlement'>().notNull(),
+    kind: text('kind').$type<ClaimKind>().notNull(),
     subjectId: text('subject_id').primaryKey(),
     /** Where it was last seen on the chain; null: not seen yet, or not known. */
     slot: integer('slot'),

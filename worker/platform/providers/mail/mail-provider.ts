@@ -1,7 +1,7 @@
 import type { Config, Env } from '#platform/context.ts';
 
 /** One letter, ready to go. */
-export interface OutgoingMail {
+interface OutgoingMail {
   /** The same at every attempt: a provider that keeps it sends the letter once. */
   id: string;
   from: string;
@@ -20,7 +20,7 @@ export type MailOutcome =
   /** Never as it is. `isBounced`: because of the address, to which nothing is sent any more. */
   | { kind: 'refused'; reason: string; isBounced: boolean };
 
-export interface MailDesk {
+interface MailDesk {
   env: Env;
   config: Config;
   leftMs(): number;

@@ -1,5 +1,5 @@
-import type { MailProviderName } from '#letters/letter.ts';
 import type { Config, Env } from '#platform/context.ts';
+import type { MailProviderName } from '#rules/letters.ts';
 import { inTime } from '../../deadline.ts';
 import type { MailOutcome, MailProvider } from './mail-provider.ts';
 import { resend } from './resend.ts';

@@ -2,7 +2,7 @@
 const CALLS_PER_SECOND = 25;
 
 /** The time of who asks for a turn, epoch milliseconds, and how long they can wait. */
-export interface PaceClock {
+interface PaceClock {
   now(): number;
   leftMs(): number;
 }

@@ -30,7 +30,7 @@ export interface Giving {
 }
 
 /** An invitation to take back, so that it lets no person in any more. */
-export interface Uninviting {
+interface Uninviting {
   place: DeliveryPlace;
   inviteUrl: string;
 }
@@ -44,7 +44,7 @@ export interface Removing {
 }
 
 /** What `check` found out about the operator's bot. */
-export interface PlatformCheck {
+interface PlatformCheck {
   ok: boolean;
   detail: string;
   botUsername: string | null;
@@ -82,7 +82,7 @@ const CALL_MS = 10 * SECOND;
 const REASON_MAX = 200;
 
 /** One request as a platform wants it. `secret`: what must stand in no reason. */
-export interface PlatformRequest {
+interface PlatformRequest {
   method: string;
   url: string;
   headers: Record<string, string>;

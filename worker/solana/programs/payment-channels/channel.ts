@@ -66,11 +66,10 @@ export const findChannelProgram = (address: string): ChannelProgram | null =>
 
 /** Slots an opening may be late by, and how long a distributed channel's account stays before its rent can be reclaimed. */
 export const OPEN_SLOT_WINDOW = 1_500n;
-export const GRACE_SECONDS_MAX = 2 ** 32 - 1;
 
 // In the order of their bytes. The older program says "finalized" for sealed and never leaves a channel distributed.
 const STATUSES = ['open', 'sealed', 'closing', 'distributed'] as const;
-export type ChannelStatus = (typeof STATUSES)[number];
+type ChannelStatus = (typeof STATUSES)[number];
 
 /** A channel account. Amounts are base units of the mint; 0 <= payoutWatermark <= settled <= deposit. */
 export interface Channel {
@@ -151,7 +150,7 @@ export function encodeChannel(program: ChannelProgram, channel: Channel): Uint8A
 }
 
 /** What a channel's address is derived from. */
-export type ChannelSeeds = Pick<Channel, 'payer' | 'payee' | 'mint' | 'authorizedSigner' | 'salt' | 'openSlot'>;
+type ChannelSeeds = Pick<Channel, 'payer' | 'payee' | 'mint' | 'authorizedSigner' | 'salt' | 'openSlot'>;
 
 /** The address of a channel. An account is that channel only where its own fields derive its own address. */
 export function findChannelAddress(program: ChannelProgram, seeds: ChannelSeeds): DerivedAddress {

@@ -10,7 +10,7 @@ export interface Share {
 
 export type DistributionProblem = 'wrong_length' | 'too_many' | 'invalid_share' | 'duplicate_recipient';
 
-export const RECIPIENTS_MAX = 32;
+const RECIPIENTS_MAX = 32;
 export const BPS_MAX = 10_000;
 const COUNT_BYTES = 4;
 const ENTRY_BYTES = 34;

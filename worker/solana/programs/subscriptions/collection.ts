@@ -8,7 +8,7 @@ import { collectInstruction } from './instructions.ts';
 import type { CollectionRoute } from './standing.ts';
 
 /** One collection of a subscription, and by what its payment is found in the transaction. */
-export interface Collection {
+interface Collection {
   route: Omit<CollectionRoute, 'puller'>;
   amount: bigint;
   memo: string;

@@ -10,9 +10,9 @@ import type { CollectionRoute } from './standing.ts';
 import { findAuthorityAddress, findSubscriptionAddress, SUBSCRIPTIONS_PROGRAM, type SubscriptionPlan, sameTerms } from './subscription.ts';
 
 /** What a buyer may have signed at our request. */
-export type ConsentName = Extract<SubscriptionInstruction['name'], 'initAuthority' | 'subscribe' | 'resume' | 'cancel' | 'revoke'>;
+type ConsentName = Extract<SubscriptionInstruction['name'], 'initAuthority' | 'subscribe' | 'resume' | 'cancel' | 'revoke'>;
 
-export type ConsentProblem =
+type ConsentProblem =
   | 'undecodable'
   | 'lookup_tables'
   | 'unsigned'

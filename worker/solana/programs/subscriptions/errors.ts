@@ -63,7 +63,7 @@ export const SUBSCRIPTION_ERRORS = {
   invalidSelfProgram: 604,
 } as const;
 
-export type SubscriptionError = keyof typeof SUBSCRIPTION_ERRORS;
+type SubscriptionError = keyof typeof SUBSCRIPTION_ERRORS;
 
 /** The name of a number the program failed with, or null for one that is not listed here. */
 export function findSubscriptionError(code: number): SubscriptionError | null {

@@ -33,7 +33,7 @@ export type SubscriptionInstruction =
   | { name: 'revokeAuthority'; accounts: Accounts<typeof REVOKE_AUTHORITY>; payer: Address | null };
 
 /** What a subscriber signed: the plan they saw, the terms they saw, the authority they have. */
-export interface Consent {
+interface Consent {
   planId: bigint;
   planBump: number;
   mint: Address;

@@ -1,7 +1,6 @@
 import type { Address } from '@solana/kit';
 import { sha256 } from '#core/crypto.ts';
 import { canonicalJson, utf8 } from '#core/encoding.ts';
-import { HOUR } from '#core/time.ts';
 import { TOKEN_PROGRAM } from '../../assets.ts';
 import { buildUnsigned, type Lifetime } from '../../checkout-transaction.ts';
 import { createPlanInstruction, type NewPlan } from './instructions.ts';
@@ -28,8 +27,6 @@ export interface DraftPlan {
 
 const HOURS_A_DAY = 24n;
 
-export const periodMsOf = ({ periodHours }: { periodHours: bigint }): number => Number(periodHours) * HOUR;
-
 /**
  * The plan of these terms. Its id is made of them, so that other terms are another plan, at another address, and the same terms again
  * are the plan that is there already. It pays the merchant alone, only this service collects for them, and it has no end.
@@ -49,7 +46,7 @@ export const isPeriod = (days: number | null): days is number =>
   days !== null && days >= 1 && BigInt(days) * HOURS_A_DAY <= PERIOD_HOURS_MAX;
 
 /** What a published plan may say otherwise than it should. */
-export type PlanDifference = 'owner' | 'plan_id' | 'mint' | 'amount' | 'period_hours' | 'end' | 'destinations' | 'pullers' | 'metadata';
+type PlanDifference = 'owner' | 'plan_id' | 'mint' | 'amount' | 'period_hours' | 'end' | 'destinations' | 'pullers' | 'metadata';
 
 /** Every field of a plan on the chain that differs from what it should say; its status and when it was made apart. */
 export function findDifferences(plan: SubscriptionPlan, wanted: NewPlan): PlanDifference[] {

@@ -29,7 +29,7 @@ export interface CollectionRoute {
 }
 
 /** A token account as far as a collection needs it. */
-export interface TokenHolding {
+interface TokenHolding {
   amount: bigint;
   delegate: Address | null;
   delegatedAmount: bigint;
@@ -46,7 +46,7 @@ export interface SubscriptionSight {
 }
 
 /** Why the buyer has to sign again before anything can be collected. */
-export type ConsentLoss =
+type ConsentLoss =
   | 'subscription_gone'
   | 'plan_gone'
   | 'plan_ended'

@@ -12,7 +12,7 @@ import { type Subscription, type SubscriptionPlan, sameTerms } from './subscript
  */
 export type StepKind = 'approve' | 'subscribe' | 'resume' | 'revoke';
 
-export interface BuyerStep {
+interface BuyerStep {
   kind: StepKind;
   /** null until the step before it has landed: consent names the slot in which the authority was made. */
   instructions: Instruction[] | null;

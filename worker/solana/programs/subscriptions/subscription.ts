@@ -36,7 +36,7 @@ export interface SubscriptionAuthority {
 }
 
 /** What a subscriber agrees to, and what the program compares before every collection. */
-export interface PlanTerms {
+interface PlanTerms {
   amount: bigint;
   periodHours: bigint;
   /** When the plan was made, in seconds: one made again at the same address has another. */
@@ -175,7 +175,7 @@ export const findPlanAddress = (owner: Address, planId: bigint): DerivedAddress 
 export const findSubscriptionAddress = (plan: Address, subscriber: Address): DerivedAddress =>
   findDerivedAddress(SUBSCRIPTIONS_PROGRAM, [utf8('subscription'), addressSeed(plan), addressSeed(subscriber)]);
 
-export const authoritySeeds = (user: Address, mint: Address) => [utf8('SubscriptionAuthority'), addressSeed(user), addressSeed(mint)];
+const authoritySeeds = (user: Address, mint: Address) => [utf8('SubscriptionAuthority'), addressSeed(user), addressSeed(mint)];
 export const planSeeds = (owner: Address, planId: bigint) => [utf8('plan'), addressSeed(owner), u64Seed(planId)];
 
 /** True where two sets of terms are the same: the program collects only then. */

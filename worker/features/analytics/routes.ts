@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { isDate } from '#core/days.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { ModeQuery, ok, positiveInteger, router } from '#platform/http/openapi.ts';
-import { readAnalytics, WINDOW_DAYS_MAX } from './analytics.ts';
+import { readAnalytics, WINDOW_DAYS_MAX } from './read.ts';
 import { AnalyticsBody, SummaryBody, toAnalyticsResource, toCsv, toSummaryResource } from './resource.ts';
 import { readSummary } from './summary.ts';
 
@@ -71,7 +71,7 @@ const asked = ({ window_days, daily_days, start_date, end_date }: Query) => ({
   endDate: end_date,
 });
 
-export const figureRoutes = router()
+export const analyticsRoutes = router()
   .openapi(summary, async (c) => c.json(toSummaryResource(await readSummary(c.var.scope)), 200))
   .openapi(analytics, async (c) => c.json(toAnalyticsResource(await readAnalytics(c.var.scope, asked(c.req.valid('query')))), 200))
   .openapi(csv, async (c) => {

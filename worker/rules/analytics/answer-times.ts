@@ -1,4 +1,4 @@
-import type { Counts } from './figures.ts';
+import type { Counts } from './metrics.ts';
 
 /** Milliseconds up to which an answer of an endpoint falls into each class; what took longer is in one more. */
 export const ANSWER_MS = [10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 7500, 10_000, 15_000] as const;

@@ -1,7 +1,6 @@
-import type { Locale } from '#core/locales.ts';
 import type { MoneyResource } from '#core/money.ts';
 
-/** What letters are told, by name: facts alone, no words and no secrets. A new letter is one line here and one row in letters.ts. */
+/** Facts of each letter, by its name: no words and no secrets. A new letter is one line here and one row in letters/letters.ts. */
 export interface LetterFacts {
   verify_email: { account: string; created_at: string };
   reset_password: Record<never, never>;
@@ -58,59 +57,14 @@ interface SubscriptionFacts {
 }
 export type LetterName = keyof LetterFacts;
 
-/** Ways to send letters, by name. How each is spoken to: platform/providers/mail/. */
+/** Providers of mail. Their clients: platform/providers/mail/. */
 export const MAIL_PROVIDERS = ['cloudflare', 'resend', 'local'] as const;
 export type MailProviderName = (typeof MAIL_PROVIDERS)[number];
 
-/** What a person can switch off. */
+/** Letters that a person can switch off. */
 export const NOTIFICATION_PREFS = ['webhooks', 'payouts', 'renewals', 'buyer_receipts', 'product_news'] as const;
 export type NotificationPref = (typeof NOTIFICATION_PREFS)[number];
 export type NotificationPrefs = Record<NotificationPref, boolean>;
 /** All are on until they are switched off. */
 export const prefsOf = (stored: Partial<Record<string, boolean>>): NotificationPrefs =>
   Object.fromEntries(NOTIFICATION_PREFS.map((name) => [name, stored[name] ?? true])) as NotificationPrefs;
-
-/** A letter in one language; `{name}` is filled in from its values. */
-export interface Words {
-  subject: string;
-  /** Before its lines, where it is told a `name`. */
-  greeting?: string;
-  lines: string[];
-  /** After its lines, where it is told a `platform`. */
-  entry?: string[];
-  /** Names of its facts, in their order; each stands where its value is known. */
-  rows?: Record<string, string>;
-  /** What its link is called. */
-  button?: string;
-  /** Name of its second link. */
-  also?: string;
-}
-
-/** Texts of every letter in one language. */
-export type LetterWords = Readonly<Record<LetterName, Words>> & {
-  /** `changes`: the sentence about each change; `{named}` is the provider, key or URL. */
-  readonly security_alert: { readonly changes: Readonly<Record<SecurityChange, string>> };
-};
-
-/** One letter: its recipient, its links and the values of its texts. */
-export interface Letter<F> {
-  /** The preference of the account that switches it off; null: it is always sent. */
-  pref: NotificationPref | null;
-  /** `owner`: the account's address, once it is verified; `anyone`: the address that was given. */
-  to: 'owner' | 'anyone';
-  /** Goes to a buyer or to whom the merchant names, and counts against the ceilings of what merchants send. */
-  isOfMerchant?: true;
-  /** A proof that the address was reached, made when it is sent and stored nowhere; it goes to `path`. */
-  token?: 'verify' | 'reset';
-  /** Below the service's own address. */
-  path?(facts: F, token: string): string;
-  /** Path of a second link, which is no button. Null where there is none. */
-  alsoPath?(facts: F): string | null;
-  /** ISO 8601: from then on it tells of something to come that has passed, and is not sent. */
-  until?(facts: F): string;
-  values?(facts: F, locale: Locale): Record<string, string>;
-  /** Colour of the sender's brand, for its button. */
-  accent?(facts: F): string | undefined;
-  /** What the sender wrote to the reader, line by line, shown as a quotation. */
-  quoted?(facts: F): string | undefined;
-}

@@ -1,7 +1,10 @@
-import { getTableName, type SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableName, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { newFence } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
+import type { Ctx, Db, Shard } from '#platform/context.ts';
+import { jsonRows } from './among.ts';
+import { sweeps } from './tables/operations.ts';
 
 /** What a sweep did in one invocation. What it left is for the next one, which begins at once. */
 export interface Swept {
@@ -53,7 +56,7 @@ export async function sweepRounds(
 }
 
 /** Rows that wait for a sweep, those with the least `at` for the longest. */
-export interface WaitingRows {
+interface WaitingRows {
   table: SQLiteTable;
   at: SQLiteColumn;
   /** Condition of both indexes, word for word, that live rows alone meet. */
@@ -131,3 +134,56 @@ async function findStart({ db }: Shard, from: SQL): Promise<string> {
     .padStart(TIME_DIGITS, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }
+
+/** A run renews its lease at a third of it; the lease of a run that crashed is over by the next cron. */
+const LEASE_MS = 45 * SECOND;
+export const RENEW_MS = LEASE_MS / 3;
+/** A message that has not come by then is sent again. */
+const RESEND_MS = 50 * SECOND;
+
+/**
+ * Marks as sent what is due, waits for no message and is not running, in one statement, so that of two crons at once one sends it.
+ * `patienceMs`: how long after it is due another sender may send it first. Answers the names.
+ */
+export async function takeDueSweeps(db: Db, known: { name: string; patienceMs: number }[], now: number): Promise<string[]> {
+  const rows = await db.all<{ name: string }>(sql`INSERT INTO sweeps (name, due_at, sent_at, lease_until, fence, failures)
+    SELECT value ->> 'name', ${now}, ${now}, 0, 0, 0 FROM ${jsonRows(known)} WHERE true
+    ON CONFLICT (name) DO UPDATE SET sent_at = ${now}
+      WHERE lease_until <= ${now} AND sent_at <= ${now - RESEND_MS} AND due_at <= ${now} - (
+        SELECT value ->> 'patienceMs' FROM ${jsonRows(known)} WHERE value ->> 'name' = sweeps.name)
+    RETURNING name`);
+  return rows.map(({ name }) => name);
+}
+
+/** Takes the lease of a sweep: null where it is running, or not due because another message was faster. */
+export async function leaseSweep(db: Db, name: string, now: number): Promise<{ fence: number } | null> {
+  const fence = newFence();
+  const taken = { leaseUntil: now + LEASE_MS, fence, sentAt: 0 };
+  const isFree = and(lte(sweeps.leaseUntil, now), lte(sweeps.dueAt, now));
+  const rows = await db
+    .insert(sweeps)
+    .values({ name, dueAt: now, failures: 0, ...taken })
+    .onConflictDoUpdate({ target: sweeps.name, set: taken, setWhere: isFree })
+    .returning({ fence: sweeps.fence });
+  return rows[0] ?? null;
+}
+
+const held = (name: string, fence: number) => and(eq(sweeps.name, name), eq(sweeps.fence, fence));
+
+export const renewSweep = (db: Db, name: string, fence: number, now: number) =>
+  db
+    .update(sweeps)
+    .set({ leaseUntil: now + LEASE_MS })
+    .where(held(name, fence));
+
+/** Ends the lease. Nothing changes where it has been taken over. */
+export const endSweep = (db: Db, name: string, fence: number, { dueAt, succeededAt }: { dueAt: number; succeededAt: number | null }) =>
+  db
+    .update(sweeps)
+    .set({
+      dueAt,
+      leaseUntil: 0,
+      fence: 0,
+      ...(succeededAt === null ? { failures: sql`failures + 1` } : { succeededAt, failures: 0 }),
+    })
+    .where(held(name, fence));

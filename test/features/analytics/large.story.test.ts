@@ -10,14 +10,14 @@ const { DB } = testEnv;
 /** So many rows tell of any window, however much was sold in it. */
 const ROWS_MAX = 400;
 
-describe('a merchant with a hundred thousand payments, and figures of a million', () => {
+describe('a merchant with a hundred thousand payments, and metrics of a million', () => {
   const w = new World();
   let ada: Merchant;
 
   beforeAll(async () => {
     ada = await w.merchant();
     const { payment } = await w.purchase(await w.product(ada, { access_period_days: 30 }), await w.chain.wallet());
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     await seedFigures(DB, payment.payment_id);
   }, 60_000);
 
@@ -50,7 +50,7 @@ describe('the fold of a long history', () => {
     const w = new World();
     const ada = await w.merchant();
     const { payment } = await w.purchase(await w.product(ada, { access_period_days: 30 }), await w.chain.wallet());
-    const tables = ['figure_days', 'figure_quarters', 'figure_totals', 'figure_cursors'];
+    const tables = ['analytics_days', 'analytics_quarters', 'analytics_totals', 'analytics_cursors'];
     const confirmed = await DB.prepare("SELECT id FROM events WHERE type = 'payment.confirmed' AND subject_id = ?")
       .bind(payment.payment_id)
       .first<{ id: string }>();
@@ -66,7 +66,7 @@ describe('the fold of a long history', () => {
       copied = size;
       await DB.batch(tables.map((table) => DB.prepare(`DELETE FROM ${table}`)));
       const { env, readings } = withRowCount(w.env);
-      await w.sweepAlone('figures', env);
+      await w.sweepAlone('analytics', env);
       const rowsEach = rowsOf(readings) / (size + 1);
       first ??= rowsEach;
       expect(rowsEach, worstOf(readings)).toBeLessThan(first * SLACK);

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ANSWER_MS, answerClassOf, deliveryCounts, p95Of } from '#rules/figures/answer-times.ts';
+import { ANSWER_MS, answerClassOf, deliveryCounts, p95Of } from '#rules/analytics/answer-times.ts';
 import {
   addCounts,
   type Counts,
   countsOf,
-  movementsBetween,
-  movementsOf,
+  deltasBetween,
+  deltasOf,
   type PaymentFacts,
   shareOf,
   sumsByAsset,
-} from '#rules/figures/figures.ts';
+} from '#rules/analytics/metrics.ts';
 
 const units = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 const anyFacts: fc.Arbitrary<PaymentFacts> = fc.record({
@@ -31,9 +31,9 @@ const anyFacts: fc.Arbitrary<PaymentFacts> = fc.record({
 });
 
 /** Sums by moment, product and name: what rollups are, without their form. */
-function summed(movements: { at: number; productId?: string; counts: Counts }[]): Record<string, Counts> {
+function summed(deltas: { at: number; productId?: string; counts: Counts }[]): Record<string, Counts> {
   const sums: Record<string, Counts> = {};
-  for (const { at, productId = '', counts } of movements) {
+  for (const { at, productId = '', counts } of deltas) {
     const key = `${at} ${productId}`;
     sums[key] ??= {};
     addCounts(sums[key], counts);
@@ -41,12 +41,12 @@ function summed(movements: { at: number; productId?: string; counts: Counts }[])
   return Object.fromEntries(Object.entries(sums).filter(([, counts]) => Object.keys(counts).length > 0));
 }
 
-describe('the figures of payments', () => {
+describe('the metrics of payments', () => {
   it('come out the same whether a payment’s changes are added one by one or it is counted as it ended', () => {
     fc.assert(
       fc.property(fc.array(anyFacts, { minLength: 1, maxLength: 8 }), (story) => {
-        const steps = story.flatMap((after, i) => movementsBetween(story[i - 1] ?? null, after));
-        expect(summed(steps)).toEqual(summed(movementsOf(story.at(-1)!)));
+        const steps = story.flatMap((after, i) => deltasBetween(story[i - 1] ?? null, after));
+        expect(summed(steps)).toEqual(summed(deltasOf(story.at(-1)!)));
       }),
     );
   });
@@ -69,7 +69,7 @@ describe('the figures of payments', () => {
       confirmedAt: 2,
     };
     const both = [facts, facts, { ...facts, asset: 'SOL' as const, grossUnits: 5n, feeUnits: 0n }];
-    const counts = countsOf(...both.flatMap(movementsOf).map((movement) => movement.counts));
+    const counts = countsOf(...both.flatMap(deltasOf).map((delta) => delta.counts));
     expect(sumsByAsset(counts)).toEqual({
       USDC: { gross: '18446744073709.551618', net: '18446744073709.551616', fee: '0.000002', refunded: '0' },
       SOL: { gross: '0.000000005', net: '0.000000005', fee: '0', refunded: '0' },
@@ -84,7 +84,7 @@ describe('the figures of payments', () => {
   it('take nothing for received of what the chain dropped, and forget no refund of it', () => {
     const [facts] = fc.sample(anyFacts, 1);
     const dropped = { ...facts!, confirmedAt: 5, isOrphaned: true, refundedUnits: 3n, asset: 'USDC' as const };
-    const counts = countsOf(...movementsOf(dropped).map((movement) => movement.counts));
+    const counts = countsOf(...deltasOf(dropped).map((delta) => delta.counts));
     expect([counts.usdc_gross, counts.usdc_fee, counts.usdc_count, counts.usdc_refunded]).toEqual([undefined, undefined, undefined, 3n]);
   });
 });

@@ -1,10 +1,10 @@
 import { QUARTER, quarterOf, utcDayOf } from '#core/days.ts';
 import { DAY } from '#core/time.ts';
-import { addCounts, type Counts, countsOf, type Movement } from '#rules/figures/figures.ts';
+import { addCounts, type Counts, countsOf, type MetricDelta } from '#rules/analytics/metrics.ts';
 import type { Folded, Parts } from './store.ts';
 
-/** What movements add, by day, quarter and in all; what cancels out is left out. */
-export function gather(movements: readonly Movement[]): Folded {
+/** What deltas add, by day, quarter and in all; what cancels out is left out. */
+export function aggregate(deltas: readonly MetricDelta[]): Folded {
   const days = new Map<string, Folded['days'][number]>();
   const quarters = new Map<string, Folded['quarters'][number]>();
   const totals = new Map<string, Folded['totals'][number]>();
@@ -13,7 +13,7 @@ export function gather(movements: readonly Movement[]): Folded {
     rows.set(key, row);
     return row;
   };
-  for (const { merchantId, livemode, at, counts, productId } of movements) {
+  for (const { merchantId, livemode, at, counts, productId } of deltas) {
     const owner = { merchantId, livemode };
     const key = `${merchantId} ${livemode}`;
     const [day, quarter] = [utcDayOf(at), quarterOf(at)];

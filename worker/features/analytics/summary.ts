@@ -3,8 +3,8 @@ import { getRenewalCount } from '#features/memberships/store.ts';
 import { getActiveProductCount } from '#features/products/product.ts';
 import { getOpenTicketCount } from '#features/support/store.ts';
 import type { Scope } from '#platform/context.ts';
-import type { Counts } from '#rules/figures/figures.ts';
-import { readFigures } from './analytics.ts';
+import type { Counts } from '#rules/analytics/metrics.ts';
+import { readMetrics } from './read.ts';
 
 export const RENEWAL_WINDOW_DAYS = 7;
 
@@ -16,11 +16,11 @@ export interface Summary {
   asOf: number;
 }
 
-/** How a merchant stands in one mode. What ever happened is read from the figures, what is open now is counted. */
+/** Reads the summary of a merchant in one mode: sums from its metrics, and counts of what is open now. */
 export async function readSummary(ctx: Scope): Promise<Summary> {
   const [{ totals, asOf }, activeTemplates, renewalsDue, openSupportThreads] = await Promise.all([
-    // Of no day: what is told is the sum of all of them.
-    readFigures(ctx, 0, 0),
+    // No days: the totals alone.
+    readMetrics(ctx, 0, 0),
     getActiveProductCount(ctx),
     getRenewalCount(ctx, ctx.now, ctx.now + RENEWAL_WINDOW_DAYS * DAY),
     getOpenTicketCount(ctx),

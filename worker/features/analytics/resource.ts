@@ -2,9 +2,9 @@ import { z } from '@hono/zod-openapi';
 import { ASSETS } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
-import { p95Of } from '#rules/figures/answer-times.ts';
-import { type Counts, countOf, paymentsOf, shareOf, sumsByAsset } from '#rules/figures/figures.ts';
-import type { Analytics } from './analytics.ts';
+import { p95Of } from '#rules/analytics/answer-times.ts';
+import { type Counts, countOf, paymentsOf, shareOf, sumsByAsset } from '#rules/analytics/metrics.ts';
+import type { Analytics } from './read.ts';
 import { RENEWAL_WINDOW_DAYS, type Summary } from './summary.ts';
 
 const SumsBody = z.object({ gross: z.string(), net: z.string(), fee: z.string(), refunded: z.string() }).openapi('Sums', {

@@ -1,11 +1,11 @@
 import { ASSETS, type Asset, DECIMALS } from '#core/money.ts';
 import type { PaymentStatus } from '../states.ts';
 
-/** Numbers by name; a name that is absent is zero. All of them are sums, so that figures of two times add up to those of both. */
+/** Numbers by name; a name that is absent is zero. All of them are sums, so metrics of two spans add up to those of both. */
 export type Counts = Record<string, bigint>;
 
-/** What one thing that happened adds to a merchant's figures, at the instant (epoch ms) it counts for. */
-export interface Movement {
+/** What an event adds to a merchant's metrics, at the instant (epoch ms) that it counts for. */
+export interface MetricDelta {
   merchantId: string;
   livemode: boolean;
   at: number;
@@ -29,14 +29,14 @@ export const countsOf = (...summands: (Counts | undefined)[]): Counts => {
   return sum;
 };
 
-/** The same taken back. */
-export const reversed = (movements: readonly Movement[]): Movement[] =>
-  movements.map((movement) => ({
-    ...movement,
-    counts: Object.fromEntries(Object.entries(movement.counts).map(([name, value]) => [name, -value])),
+/** Returns the deltas that take these back. */
+export const negated = (deltas: readonly MetricDelta[]): MetricDelta[] =>
+  deltas.map((delta) => ({
+    ...delta,
+    counts: Object.fromEntries(Object.entries(delta.counts).map(([name, value]) => [name, -value])),
   }));
 
-/** What figures are made of in a payment. Amounts in base units of its asset. */
+/** The facts of a payment that metrics are made of. Amounts in base units of its asset. */
 export interface PaymentFacts {
   merchantId: string;
   livemode: boolean;
@@ -65,26 +65,26 @@ function outcomeOf({ status, failureCode }: PaymentFacts): Counts {
 }
 
 /**
- * All that a payment adds to the figures as it is now: a checkout to the funnel of the moment it was created, money to the moment it was
+ * Returns all that a payment adds to the metrics as it is now: a checkout to the funnel of the moment it was created, money to the moment it was
  * confirmed. An orphaned payment brought nothing; what was refunded of it all the same has left the merchant's wallet.
  */
-export function movementsOf(facts: PaymentFacts): Movement[] {
+export function deltasOf(facts: PaymentFacts): MetricDelta[] {
   const { merchantId, livemode, productId, asset, createdAt, confirmedAt } = facts;
-  const session: Movement[] = facts.isSession
+  const session: MetricDelta[] = facts.isSession
     ? [{ merchantId, livemode, at: createdAt, counts: { sessions: 1n, ...outcomeOf(facts) } }]
     : [];
   if (confirmedAt === null) return session;
   const name = asset.toLowerCase();
   const received = facts.isOrphaned ? {} : { [`${name}_count`]: 1n, [`${name}_gross`]: facts.grossUnits, [`${name}_fee`]: facts.feeUnits };
   const counts = countsOf(received, { [`${name}_refunded`]: facts.refundedUnits });
-  const receipt: Movement[] = facts.hasReceipt ? [{ merchantId, livemode, at: confirmedAt, counts: { receipts: 1n } }] : [];
+  const receipt: MetricDelta[] = facts.hasReceipt ? [{ merchantId, livemode, at: confirmedAt, counts: { receipts: 1n } }] : [];
   return [...session, { merchantId, livemode, at: confirmedAt, counts, productId }, ...receipt];
 }
 
 /** What a payment's change adds: all that it is after it, less all that it was. `before` is null where there was none. */
-export const movementsBetween = (before: PaymentFacts | null, after: PaymentFacts): Movement[] => [
-  ...movementsOf(after),
-  ...(before ? reversed(movementsOf(before)) : []),
+export const deltasBetween = (before: PaymentFacts | null, after: PaymentFacts): MetricDelta[] => [
+  ...deltasOf(after),
+  ...(before ? negated(deltasOf(before)) : []),
 ];
 
 /** A part of a whole, rounded to four decimals; null where there is no whole. */
@@ -92,7 +92,7 @@ export const shareOf = (part: bigint, whole: bigint): number | null =>
   whole === 0n ? null : Number((part * 20_000n + whole) / (whole * 2n)) / 10_000;
 
 /** Money of one asset as it is told: decimals. `net` is below zero where more was refunded than came in. */
-export interface Sums {
+interface Sums {
   gross: string;
   net: string;
   fee: string;

@@ -10,8 +10,8 @@ export type StoredCounts = Record<string, string>;
  * sweep that folds events and never ended: it holds no name, and money that was received stays told. Of a sandbox, what a session brought
  * goes with the session.
  */
-export const figureDays = sqliteTable(
-  'figure_days',
+export const analyticsDays = sqliteTable(
+  'analytics_days',
   {
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
@@ -24,13 +24,13 @@ export const figureDays = sqliteTable(
   },
   (table) => [
     primaryKey({ columns: [table.merchantId, table.livemode, table.day] }),
-    index('figure_days_by_day').on(table.day, table.merchantId),
+    index('analytics_days_by_day').on(table.day, table.merchantId),
   ],
 );
 
 /** What was sold in a quarter of an hour, by product: for the two UTC days that another zone's window begins and ends in. */
-export const figureQuarters = sqliteTable(
-  'figure_quarters',
+export const analyticsQuarters = sqliteTable(
+  'analytics_quarters',
   {
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
@@ -42,8 +42,8 @@ export const figureQuarters = sqliteTable(
 );
 
 /** The sum of all that ever happened to a merchant in one mode. */
-export const figureTotals = sqliteTable(
-  'figure_totals',
+export const analyticsTotals = sqliteTable(
+  'analytics_totals',
   {
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
@@ -52,17 +52,17 @@ export const figureTotals = sqliteTable(
   (table) => [primaryKey({ columns: [table.merchantId, table.livemode] })],
 );
 
-/** How far the figures are folded: a row for each mode, stepped in the batch of what was folded. */
-export const figureCursors = sqliteTable('figure_cursors', {
+/** How far events are folded: a row for each mode, stepped in the batch of what was folded. */
+export const analyticsCursors = sqliteTable('analytics_cursors', {
   name: text('name').primaryKey(),
-  /** Events up to this one are in the figures. */
+  /** Events up to this one are folded. */
   seq: integer('seq').notNull(),
   /** When there was no event behind it. */
   foldedAt: instant('folded_at').notNull(),
   version: integer('version').notNull(),
 });
 
-/** Deliveries that ended and are not in the figures yet, counted as they end: the sweep takes them out again within a minute. */
+/** Ended deliveries that are not folded yet, counted as they end: the sweep takes them out within a minute. */
 export const endedDeliveries = sqliteTable(
   'ended_deliveries',
   {
@@ -77,4 +77,4 @@ export const endedDeliveries = sqliteTable(
   (table) => [primaryKey({ columns: [table.merchantId, table.livemode, table.quarter, table.hasSucceeded, table.answerClass] })],
 );
 
-export type FigureCursor = typeof figureCursors.$inferSelect;
+export type AnalyticsCursor = typeof analyticsCursors.$inferSelect;

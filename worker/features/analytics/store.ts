@@ -1,27 +1,27 @@
 import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db, Shard } from '#platform/context.ts';
+import { jsonRows } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { events, type StoredEvent } from '#platform/db/tables/events.ts';
 import {
+  type AnalyticsCursor,
+  analyticsCursors,
+  analyticsDays,
+  analyticsQuarters,
+  analyticsTotals,
   endedDeliveries,
-  type FigureCursor,
-  figureCursors,
-  figureDays,
-  figureQuarters,
-  figureTotals,
   type StoredCounts,
-} from '#platform/db/tables/office/figures.ts';
+} from '#platform/db/tables/office/analytics.ts';
 import { casUpdate } from '#platform/db/versioned.ts';
+import type { Counts } from '#rules/analytics/metrics.ts';
 import type { EventType } from '#rules/events.ts';
-import type { Counts } from '#rules/figures/figures.ts';
 
 /** Counts by the number of a quarter, or by product. */
 export type Parts = Record<string, Counts>;
 
-export const parsed = (stored: StoredCounts): Counts =>
-  Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, BigInt(value)]));
-export const parsedParts = (stored: Record<string, StoredCounts>): Parts =>
+const parsed = (stored: StoredCounts): Counts => Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, BigInt(value)]));
+const parsedParts = (stored: Record<string, StoredCounts>): Parts =>
   Object.fromEntries(Object.entries(stored).map(([part, counts]) => [part, parsed(counts)]));
 const storable = (counts: Counts): StoredCounts =>
   Object.fromEntries(Object.entries(counts).map(([name, value]) => [name, value.toString()]));
@@ -29,49 +29,48 @@ const storable = (counts: Counts): StoredCounts =>
 const storableParts = (parts: Parts): Record<string, StoredCounts> =>
   Object.fromEntries(Object.entries(parts).flatMap(([part, counts]) => (Object.keys(counts).length > 0 ? [[part, storable(counts)]] : [])));
 
-export interface FigureOwner {
+interface MetricOwner {
   merchantId: string;
   livemode: boolean;
 }
-export interface DayFigures extends FigureOwner {
+export interface DayMetrics extends MetricOwner {
   day: number;
   quarters: Parts;
   products: Parts;
 }
-export interface QuarterFigures extends FigureOwner {
+export interface QuarterMetrics extends MetricOwner {
   quarter: number;
   products: Parts;
 }
-export interface TotalFigures extends FigureOwner {
+interface TotalMetrics extends MetricOwner {
   counts: Counts;
 }
 export interface Folded {
-  days: DayFigures[];
-  quarters: QuarterFigures[];
-  totals: TotalFigures[];
+  days: DayMetrics[];
+  quarters: QuarterMetrics[];
+  totals: TotalMetrics[];
 }
 
-const rowsAmong = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
 const isOwner = (table: { merchantId: SQLiteColumn; livemode: SQLiteColumn }): SQL =>
   sql`${table.merchantId} = j.value ->> 'merchantId' AND ${table.livemode} = j.value ->> 'livemode'`;
 
-/** The stored figures of all that these name. */
+/** Loads the stored rows of the same keys. */
 export async function loadFolded(db: Db, { days, quarters, totals }: Folded): Promise<Folded> {
   const keys = <T extends object>(rows: T[], ...names: (keyof T)[]): object[] =>
     rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name]])));
   const [knownDays, knownQuarters, knownTotals] = await db.batch([
     db
-      .select({ row: figureDays })
-      .from(rowsAmong(keys(days, 'merchantId', 'livemode', 'day')))
-      .innerJoin(figureDays, sql`${isOwner(figureDays)} AND ${figureDays.day} = j.value ->> 'day'`),
+      .select({ row: analyticsDays })
+      .from(jsonRows(keys(days, 'merchantId', 'livemode', 'day')))
+      .innerJoin(analyticsDays, sql`${isOwner(analyticsDays)} AND ${analyticsDays.day} = j.value ->> 'day'`),
     db
-      .select({ row: figureQuarters })
-      .from(rowsAmong(keys(quarters, 'merchantId', 'livemode', 'quarter')))
-      .innerJoin(figureQuarters, sql`${isOwner(figureQuarters)} AND ${figureQuarters.quarter} = j.value ->> 'quarter'`),
+      .select({ row: analyticsQuarters })
+      .from(jsonRows(keys(quarters, 'merchantId', 'livemode', 'quarter')))
+      .innerJoin(analyticsQuarters, sql`${isOwner(analyticsQuarters)} AND ${analyticsQuarters.quarter} = j.value ->> 'quarter'`),
     db
-      .select({ row: figureTotals })
-      .from(rowsAmong(keys(totals, 'merchantId', 'livemode')))
-      .innerJoin(figureTotals, isOwner(figureTotals)),
+      .select({ row: analyticsTotals })
+      .from(jsonRows(keys(totals, 'merchantId', 'livemode')))
+      .innerJoin(analyticsTotals, isOwner(analyticsTotals)),
   ]);
   return {
     days: knownDays.map(({ row }) => ({ ...row, quarters: parsedParts(row.quarters), products: parsedParts(row.products) })),
@@ -112,38 +111,38 @@ const replaceRows = (db: Db, table: SQLiteTable, key: string[], values: string[]
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const OWNER = ['merchantId', 'livemode'];
 
-/** These figures in the place of what was stored. */
+/** Replaces the stored rows of the same keys. */
 export const writeFolded = (db: Db, { days, quarters, totals }: Folded): Write[] => [
   ...replaceRows(
     db,
-    figureDays,
+    analyticsDays,
     [...OWNER, 'day'],
     ['quarters', 'products'],
     days.map((row) => ({ ...row, quarters: storableParts(row.quarters), products: storableParts(row.products) })),
   ),
   ...replaceRows(
     db,
-    figureQuarters,
+    analyticsQuarters,
     [...OWNER, 'quarter'],
     ['products'],
     quarters.map((row) => ({ ...row, products: storableParts(row.products) })),
   ),
   ...replaceRows(
     db,
-    figureTotals,
+    analyticsTotals,
     OWNER,
     ['counts'],
     totals.map((row) => ({ ...row, counts: storable(row.counts) })),
   ),
 ];
 
-/** Rows of a merchant's sandbox in which nothing is left go too. */
-export const dropEmptyFigures = (db: Db, merchantId: string): Write[] => {
+/** Deletes rows of a merchant's sandbox that hold nothing any more. */
+export const deleteEmptyRows = (db: Db, merchantId: string): Write[] => {
   const mine = sql`merchant_id = ${merchantId} AND livemode = 0`;
   return [
-    db.delete(figureDays).where(sql`${mine} AND quarters = '{}' AND products = '{}'`),
-    db.delete(figureQuarters).where(sql`${mine} AND products = '{}'`),
-    db.delete(figureTotals).where(sql`${mine} AND counts = '{}'`),
+    db.delete(analyticsDays).where(sql`${mine} AND quarters = '{}' AND products = '{}'`),
+    db.delete(analyticsQuarters).where(sql`${mine} AND products = '{}'`),
+    db.delete(analyticsTotals).where(sql`${mine} AND counts = '{}'`),
   ];
 };
 
@@ -154,7 +153,7 @@ export const takeEndedDeliveries = (db: Db, taken: EndedDeliveries[]): Write[] =
   db
     .update(endedDeliveries)
     .set({ count: sql`${endedDeliveries.count} - (j.value ->> 'count')` })
-    .from(rowsAmong(taken))
+    .from(jsonRows(taken))
     .where(
       sql`${isOwner(endedDeliveries)} AND ${endedDeliveries.quarter} = j.value ->> 'quarter'
         AND ${endedDeliveries.hasSucceeded} = j.value ->> 'hasSucceeded' AND ${endedDeliveries.answerClass} = j.value ->> 'answerClass'`,
@@ -162,8 +161,8 @@ export const takeEndedDeliveries = (db: Db, taken: EndedDeliveries[]): Write[] =
   db.delete(endedDeliveries).where(eq(endedDeliveries.count, 0)),
 ];
 
-/** What of a merchant's events is not in the figures yet, at most `limit`. A part of a batch. */
-export const behindCursor = (db: Db, { merchantId, livemode }: FigureOwner, types: readonly EventType[], limit: number) =>
+/** Lists up to `limit` of a merchant's events that are not folded yet. */
+export const unfoldedEvents = (db: Db, { merchantId, livemode }: MetricOwner, types: readonly EventType[], limit: number) =>
   db
     .select()
     .from(events)
@@ -171,18 +170,18 @@ export const behindCursor = (db: Db, { merchantId, livemode }: FigureOwner, type
       and(
         eq(events.merchantId, merchantId),
         eq(events.livemode, livemode),
-        gt(events.seq, sql`coalesce((SELECT seq FROM figure_cursors WHERE name = ${cursorNameOf(livemode)}), 0)`),
+        gt(events.seq, sql`coalesce((SELECT seq FROM analytics_cursors WHERE name = ${cursorNameOf(livemode)}), 0)`),
         sql`+${events.type} IN ${[...types]}`,
       ),
     )
     .orderBy(asc(events.seq))
     .limit(limit);
 
-/** What a merchant's answer is made of, read in one moment: the figures from one UTC day to another, and what is not folded yet. */
-export async function loadFigures(
+/** Loads a merchant's metrics of some UTC days and the events that are not folded yet, in one batch. */
+export async function loadMetrics(
   db: Db,
-  owner: FigureOwner & { from: number; to: number; edges: [number, number][] },
-  tail: ReturnType<typeof behindCursor>,
+  owner: MetricOwner & { from: number; to: number; edges: [number, number][] },
+  tail: ReturnType<typeof unfoldedEvents>,
 ) {
   const { merchantId, livemode, from, to, edges } = owner;
   const mine = sql`merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0}`;
@@ -190,17 +189,17 @@ export async function loadFigures(
     edges.map(([start, end]) => sql`(quarter >= ${start} AND quarter < ${end})`),
     sql` OR `,
   );
-  const [[cursor], days, quarters, totals, behind] = await db.batch([
+  const [[cursor], days, quarters, totals, unfolded] = await db.batch([
     db
       .select()
-      .from(figureCursors)
-      .where(eq(figureCursors.name, cursorNameOf(livemode))),
-    db.select().from(figureDays).where(sql`${mine} AND day >= ${from} AND day < ${to}`).orderBy(asc(figureDays.day)),
+      .from(analyticsCursors)
+      .where(eq(analyticsCursors.name, cursorNameOf(livemode))),
+    db.select().from(analyticsDays).where(sql`${mine} AND day >= ${from} AND day < ${to}`).orderBy(asc(analyticsDays.day)),
     db
       .select()
-      .from(figureQuarters)
+      .from(analyticsQuarters)
       .where(edges.length === 0 ? sql`false` : sql`${mine} AND (${isEdge})`),
-    db.select().from(figureTotals).where(mine),
+    db.select().from(analyticsTotals).where(mine),
     tail,
   ]);
   return {
@@ -208,43 +207,43 @@ export async function loadFigures(
     days: days.map((row) => ({ ...row, quarters: parsedParts(row.quarters), products: parsedParts(row.products) })),
     quarters: quarters.map((row) => ({ ...row, products: parsedParts(row.products) })),
     totals: totals[0] ? parsed(totals[0].counts) : {},
-    behind: behind as StoredEvent[],
+    unfolded: unfolded as StoredEvent[],
   };
 }
 
-/** Events of the two modes are folded apart, so that live figures wait for no sandbox. */
+/** Modes are folded apart: live metrics wait for no sandbox, and no erased sandbox session aborts a fold of live events. */
 const CURSORS = { live: 'events', sandbox: 'sandbox' } as const;
 const cursorNameOf = (livemode: boolean): string => (livemode ? CURSORS.live : CURSORS.sandbox);
 
-interface FigureCursors {
-  live: FigureCursor;
-  sandbox: FigureCursor;
+interface AnalyticsCursors {
+  live: AnalyticsCursor;
+  sandbox: AnalyticsCursor;
 }
 
 /** The cursors, made at the first call. */
-export async function openCursors(db: Db): Promise<FigureCursors> {
+export async function openCursors(db: Db): Promise<AnalyticsCursors> {
   const names = Object.values(CURSORS);
   const [, cursors] = await db.batch([
     db
-      .insert(figureCursors)
+      .insert(analyticsCursors)
       .values(names.map((name) => ({ name, seq: 0, foldedAt: 0, version: 1 })))
       .onConflictDoNothing(),
-    db.select().from(figureCursors).where(inArray(figureCursors.name, names)),
+    db.select().from(analyticsCursors).where(inArray(analyticsCursors.name, names)),
   ]);
-  const named = (name: string): FigureCursor => cursors.find((cursor) => cursor.name === name)!;
+  const named = (name: string): AnalyticsCursor => cursors.find((cursor) => cursor.name === name)!;
   return { live: named(CURSORS.live), sandbox: named(CURSORS.sandbox) };
 }
 
 /** Fail the batch where another run has stepped the cursor since it was read. */
-export const stepFigureCursor = (ctx: Shard, before: FigureCursor, after: Partial<FigureCursor> = {}): Write[] =>
-  casUpdate(ctx, figureCursors, before, after);
+export const stepAnalyticsCursor = (ctx: Shard, before: AnalyticsCursor, after: Partial<AnalyticsCursor> = {}): Write[] =>
+  casUpdate(ctx, analyticsCursors, before, after);
 
 /** A cursor as it is after one step, for another step of the same round. */
-export const steppedCursor = (cursor: FigureCursor): FigureCursor => ({ ...cursor, version: cursor.version + 1 });
+export const steppedCursor = (cursor: AnalyticsCursor): AnalyticsCursor => ({ ...cursor, version: cursor.version + 1 });
 
 /** Events of these types and one mode behind a place, in their order, and the last place there is. */
-export async function listMoving(db: Db, { name, seq }: FigureCursor, types: readonly EventType[], limit: number) {
-  const [moving, [end]] = await db.batch([
+export async function listMetricEvents(db: Db, { name, seq }: AnalyticsCursor, types: readonly EventType[], limit: number) {
+  const [found, [end]] = await db.batch([
     db
       .select()
       .from(events)
@@ -254,11 +253,11 @@ export async function listMoving(db: Db, { name, seq }: FigureCursor, types: rea
       .limit(limit),
     db.select({ seq: sql<number>`coalesce(max(seq), 0)` }).from(events),
   ]);
-  return { moving, end: end!.seq };
+  return { found, end: end!.seq };
 }
 
-/** Deliveries of one mode that ended and are not in the figures yet. */
-export const listEndedDeliveries = (db: Db, { name }: FigureCursor, limit: number): Promise<EndedDeliveries[]> =>
+/** Lists ended deliveries of one mode that are not folded yet. */
+export const listEndedDeliveries = (db: Db, { name }: AnalyticsCursor, limit: number): Promise<EndedDeliveries[]> =>
   db
     .select()
     .from(endedDeliveries)

@@ -8,7 +8,7 @@ import { type Merchant, World } from '../../world/world.ts';
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;
 
-describe('the figures of a merchant', () => {
+describe('the metrics of a merchant', () => {
   const w = new World({ FEE_BPS: '100', FEE_WALLET: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' });
   let ada: Merchant;
   let product: { slug: string; product_id: string };
@@ -50,7 +50,7 @@ describe('the figures of a merchant', () => {
     const before = await summary();
     expect(before).toMatchObject({ paying_members: 1, renewals_due: { count: 1 }, receipts_issued: 1, confirmed_payments: 1 });
     const asked = await analytics('?daily_days=3');
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     expect({ ...(await summary()), as_of: '' }).toEqual({ ...before, as_of: '' });
     const folded = await analytics('?daily_days=3');
     expect({ ...folded, as_of: '' }).toEqual({ ...asked, as_of: '' });
@@ -66,7 +66,7 @@ describe('the figures of a merchant', () => {
 
   it('are folded once, however often the sweep runs', async () => {
     const before = await analytics();
-    for (let i = 0; i < 3; i++) await w.sweepAlone('figures');
+    for (let i = 0; i < 3; i++) await w.sweepAlone('analytics');
     expect({ ...(await analytics()), as_of: '' }).toEqual({ ...before, as_of: '' });
   });
 
@@ -74,15 +74,15 @@ describe('the figures of a merchant', () => {
     const eve = await w.merchant();
     const { payment } = await w.purchase(await w.product(eve), await w.chain.wallet());
     const { body: stored } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: eve.key });
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     expect((await summary(eve.key)).totals.USDC.gross).toBe('5');
     await tell(w, stored, 'payment.orphaned', { orphaned_at: new Date().toISOString() });
     const { totals, confirmed_payments, receipts_issued } = await summary(eve.key);
     expect([totals.USDC, confirmed_payments, receipts_issued]).toEqual([none, 0, 1]);
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     expect((await analytics('', eve.key)).daily.at(-1)).toMatchObject({ sessions: 1, confirmed: 1, USDC: none });
     await tell(w, stored, 'payment.finalized', {}, { orphaned_at: new Date().toISOString() });
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     expect((await summary(eve.key)).totals.USDC.gross).toBe('5');
   });
 
@@ -142,19 +142,20 @@ describe('the figures of a merchant', () => {
     const eve = await w.merchant();
     const shop = await w.product(eve);
     await w.purchase(shop, await w.chain.wallet());
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     // As if it had been paid at 23:30 UTC of the day before: a quarter of an hour of another day in half of the world.
     const yesterday = Date.parse(today) - DAY;
-    const [row] = (await w.env.DB.prepare('SELECT quarters, products FROM figure_days WHERE merchant_id = ?').bind(eve.userId).all<Body>())
-      .results;
+    const [row] = (
+      await w.env.DB.prepare('SELECT quarters, products FROM analytics_days WHERE merchant_id = ?').bind(eve.userId).all<Body>()
+    ).results;
     const counts = Object.assign({}, ...Object.values(JSON.parse(row.quarters)));
     await w.env.DB.batch([
-      w.env.DB.prepare('UPDATE figure_days SET day = ?, quarters = ? WHERE merchant_id = ?').bind(
+      w.env.DB.prepare('UPDATE analytics_days SET day = ?, quarters = ? WHERE merchant_id = ?').bind(
         yesterday,
         JSON.stringify({ 94: counts }),
         eve.userId,
       ),
-      w.env.DB.prepare('UPDATE figure_quarters SET quarter = ? WHERE merchant_id = ?').bind(yesterday + 94 * 900_000, eve.userId),
+      w.env.DB.prepare('UPDATE analytics_quarters SET quarter = ? WHERE merchant_id = ?').bind(yesterday + 94 * 900_000, eve.userId),
     ]);
     for (const [timezone, date] of [
       ['UTC', plusDays(today, -1)],

@@ -1,7 +1,7 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ASSETS, type Asset, DECIMALS, formatAmount } from '#core/money.ts';
-import { ANSWER_MS } from '#rules/figures/answer-times.ts';
+import { ANSWER_MS } from '#rules/analytics/answer-times.ts';
 import { newAgent, sellToAgents, stall } from '../../world/agent.ts';
 import { testEnv } from '../../world/env.ts';
 import { expireNow } from '../../world/expire-now.ts';
@@ -12,7 +12,7 @@ import { type Merchant, World } from '../../world/world.ts';
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;
 
-/** What a test did, in base units: all that a merchant's figures may be made of. */
+/** What a test did, in base units: all that a merchant's metrics may be made of. */
 interface Done {
   productId: string;
   asset: Asset;
@@ -25,7 +25,7 @@ interface Done {
 const FEE_WALLET = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
 
 /** One merchant who sells in every way there is, and a plain list of what came of it. */
-describe('the figures of everything that can happen to money', () => {
+describe('the metrics of everything that can happen to money', () => {
   const w = new World({
     FEE_BPS: '100',
     FEE_WALLET,
@@ -250,7 +250,7 @@ describe('the figures of everything that can happen to money', () => {
   it('are those of a plain list before any of it is folded, and when all of it is, however often', async () => {
     await expectModel();
     for (let round = 0; round < 2; round++) {
-      await w.sweepAlone('figures');
+      await w.sweepAlone('analytics');
       await expectModel();
     }
   });
@@ -264,9 +264,9 @@ describe('the figures of everything that can happen to money', () => {
   it('are the same where they are made anew from what is there', async () => {
     const { DB } = testEnv;
     await DB.batch(
-      ['figure_days', 'figure_quarters', 'figure_totals', 'figure_cursors'].map((table) => DB.prepare(`DELETE FROM ${table}`)),
+      ['analytics_days', 'analytics_quarters', 'analytics_totals', 'analytics_cursors'].map((table) => DB.prepare(`DELETE FROM ${table}`)),
     );
-    await w.sweepAlone('figures');
+    await w.sweepAlone('analytics');
     await expectModel();
   });
 });

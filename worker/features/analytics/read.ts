@@ -5,17 +5,17 @@ import { DAY } from '#core/time.ts';
 import { getAccount } from '#features/accounts/store.ts';
 import { listProductNames } from '#features/products/store.ts';
 import type { Scope } from '#platform/context.ts';
-import { addCounts, type Counts, countsOf, paymentsOf } from '#rules/figures/figures.ts';
-import { gather, merge } from './gather.ts';
-import { MOVING_TYPES, movementsOfEvent } from './movements.ts';
-import { behindCursor, type DayFigures, loadFigures, type Parts, type QuarterFigures } from './store.ts';
+import { addCounts, type Counts, countsOf, paymentsOf } from '#rules/analytics/metrics.ts';
+import { deltasFromEvent, METRIC_EVENT_TYPES } from './deltas.ts';
+import { aggregate, merge } from './merge.ts';
+import { type DayMetrics, loadMetrics, type Parts, type QuarterMetrics, unfoldedEvents } from './store.ts';
 
 export const WINDOW_DAYS_MAX = 90;
-/** Of what is not folded yet, so many events are added to an answer; where there are more, it is as old as the figures. */
-const BEHIND_MAX = 100;
+/** An answer includes so many unfolded events. If there are more, it is as old as the fold. */
+const UNFOLDED_MAX = 100;
 const TOP_PRODUCTS = 10;
 
-export interface AnalyticsQuery {
+interface AnalyticsQuery {
   windowDays: number;
   dailyDays: number;
   startDate?: string | undefined;
@@ -23,7 +23,7 @@ export interface AnalyticsQuery {
 }
 
 /** Dates of a zone, the first and the last of them included. */
-export interface AnalyticsWindow {
+interface AnalyticsWindow {
   start: string;
   end: string;
   days: number;
@@ -34,7 +34,7 @@ const invalid = (field: string, msg: string): ApiError =>
   new ApiError('validation_error', { problems: [{ loc: ['query', field], msg, type: 'invalid_window' }] });
 
 /** The window a query asks for: its dates win over its number of days, of which the last is today. 422 validation_error. */
-export function windowOf({ windowDays, startDate, endDate }: AnalyticsQuery, timezone: string, now: number): AnalyticsWindow {
+function windowOf({ windowDays, startDate, endDate }: AnalyticsQuery, timezone: string, now: number): AnalyticsWindow {
   if (startDate === undefined && endDate === undefined) {
     const end = dateAt(now, timezone);
     return { start: plusDays(end, 1 - windowDays), end, days: windowDays, timezone };
@@ -47,21 +47,21 @@ export function windowOf({ windowDays, startDate, endDate }: AnalyticsQuery, tim
   return { start: startDate, end: endDate, days, timezone };
 }
 
-/** A merchant’s figures at one moment, with what is not folded yet among them. */
-export async function readFigures(ctx: Scope, from: number, to: number) {
+/** Reads a merchant's metrics between two moments, with the events that are not folded yet. */
+export async function readMetrics(ctx: Scope, from: number, to: number) {
   const [firstDay, lastDay] = [utcDayOf(from), utcDayOf(Math.max(from, to - 1))];
   // Of the UTC days that lie in the window as a whole, the sums of the day are enough.
   const edges = [...new Set([from > firstDay ? firstDay : [], to < lastDay + DAY ? lastDay : []].flat())];
   const asked = { merchantId: ctx.merchantId, livemode: ctx.livemode, from: firstDay, to: lastDay + DAY };
-  const tail = behindCursor(ctx.db, ctx, MOVING_TYPES, BEHIND_MAX + 1);
-  const stored = await loadFigures(ctx.db, { ...asked, edges: edges.map((day) => [day, day + DAY]) }, tail);
-  const isCaughtUp = stored.behind.length <= BEHIND_MAX;
-  const behind = gather(stored.behind.slice(0, BEHIND_MAX).flatMap(movementsOfEvent));
-  const whole = merge({ ...behind, totals: [] }, { ...stored, totals: [] });
+  const tail = unfoldedEvents(ctx.db, ctx, METRIC_EVENT_TYPES, UNFOLDED_MAX + 1);
+  const stored = await loadMetrics(ctx.db, { ...asked, edges: edges.map((day) => [day, day + DAY]) }, tail);
+  const isCaughtUp = stored.unfolded.length <= UNFOLDED_MAX;
+  const unfolded = aggregate(stored.unfolded.slice(0, UNFOLDED_MAX).flatMap(deltasFromEvent));
+  const whole = merge({ ...unfolded, totals: [] }, { ...stored, totals: [] });
   return {
     days: replaced(stored.days, whole.days, ({ day }) => day),
     quarters: replaced(stored.quarters, whole.quarters, ({ quarter }) => quarter),
-    totals: countsOf(stored.totals, ...behind.totals.map(({ counts }) => counts)),
+    totals: countsOf(stored.totals, ...unfolded.totals.map(({ counts }) => counts)),
     isEdge: (day: number) => edges.includes(day),
     asOf: isCaughtUp ? ctx.now : stored.foldedAt,
   };
@@ -89,7 +89,7 @@ export async function readAnalytics(ctx: Scope, query: AnalyticsQuery): Promise<
   const dates = Array.from({ length: window.days + 1 }, (_, i) => plusDays(window.start, i));
   const starts = dates.map((date) => startOfDate(date, timezone));
   const [from, to] = [starts[0]!, starts.at(-1)!];
-  const { days, quarters, totals, isEdge, asOf } = await readFigures(ctx, from, to);
+  const { days, quarters, totals, isEdge, asOf } = await readMetrics(ctx, from, to);
   const daily = dailyOf(days, dates, starts);
   const inside = quarters.filter(({ quarter }) => quarter >= from && quarter < to && isEdge(utcDayOf(quarter)));
   const products = productsOf([...days.filter(({ day }) => day >= from && day + DAY <= to && !isEdge(day)), ...inside]);
@@ -104,7 +104,7 @@ export async function readAnalytics(ctx: Scope, query: AnalyticsQuery): Promise<
 }
 
 /** Sums of each date; `starts` has one more, the end of the last. A quarter of an hour belongs to the date it begins in. */
-function dailyOf(days: DayFigures[], dates: string[], starts: number[]): Analytics['daily'] {
+function dailyOf(days: DayMetrics[], dates: string[], starts: number[]): Analytics['daily'] {
   const sums: Counts[] = starts.slice(1).map(() => ({}));
   for (const { day, quarters } of days)
     for (const [number, counts] of Object.entries(quarters)) {
@@ -115,7 +115,7 @@ function dailyOf(days: DayFigures[], dates: string[], starts: number[]): Analyti
   return sums.map((counts, i) => ({ date: dates[i]!, counts }));
 }
 
-function productsOf(rows: (DayFigures | QuarterFigures)[]): Parts {
+function productsOf(rows: (DayMetrics | QuarterMetrics)[]): Parts {
   const sums: Parts = {};
   for (const { products } of rows)
     for (const [productId, counts] of Object.entries(products)) {

@@ -1,0 +1,97 @@
+import { SECOND } from '#core/time.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
+import { commit, type Write } from '#platform/db/commit.ts';
+import type { Swept } from '#platform/db/sweeps.ts';
+import type { StoredEvent } from '#platform/db/tables/events.ts';
+import type { AnalyticsCursor } from '#platform/db/tables/office/analytics.ts';
+import { deliveryCounts } from '#rules/analytics/answer-times.ts';
+import { type MetricDelta, negated } from '#rules/analytics/metrics.ts';
+import { deltasFromEvent, METRIC_EVENT_TYPES } from './deltas.ts';
+import { aggregate, merge } from './merge.ts';
+import {
+  deleteEmptyRows,
+  type EndedDeliveries,
+  listEndedDeliveries,
+  listMetricEvents,
+  loadFolded,
+  openCursors,
+  stepAnalyticsCursor,
+  steppedCursor,
+  takeEndedDeliveries,
+  writeFolded,
+} from './store.ts';
+
+/** Events of one step: each touches at most two days of its merchant, which are read and written with it. */
+const EVENTS_MAX = 250;
+const DELIVERIES_MAX = 500;
+const SWEEP_MS = 20 * SECOND;
+/** Steps of one invocation: each is some five statements. */
+const STEPS_MAX = 100;
+
+/**
+ * Folds new events and ended deliveries, live ones first, so that live metrics wait for no sandbox. Each step stores its sums and the
+ * cursor in one batch, so a crash neither loses nor doubles anything.
+ */
+export async function sweepAnalytics(ctx: Shard): Promise<Swept> {
+  let taken = 0;
+  for (let step = 0; step < STEPS_MAX && ctx.elapsedMs() < SWEEP_MS; step++) {
+    const cursors = await openCursors(ctx.db);
+    const folded = (await foldMode(ctx, cursors.live)) || (await foldMode(ctx, cursors.sandbox));
+    if (folded === 0) return { taken, isFinished: true };
+    taken += folded;
+  }
+  return { taken, isFinished: false };
+}
+
+/** Folds the next events of one mode, or its ended deliveries if there are none. Returns how many. */
+const foldMode = async (ctx: Shard, cursor: AnalyticsCursor): Promise<number> =>
+  (await foldEvents(ctx, cursor)) || foldDeliveries(ctx, steppedCursor(cursor));
+
+/** Folds the next events behind the cursor. Returns how many. */
+async function foldEvents(ctx: Shard, cursor: AnalyticsCursor): Promise<number> {
+  const { found, end } = await listMetricEvents(ctx.db, cursor, METRIC_EVENT_TYPES, EVENTS_MAX);
+  const isEnd = found.length < EVENTS_MAX;
+  const after = { seq: isEnd ? end : found.at(-1)!.seq, ...(isEnd ? { foldedAt: ctx.now } : {}) };
+  await fold(ctx, stepAnalyticsCursor(ctx, cursor, after), found.flatMap(deltasFromEvent));
+  return found.length;
+}
+
+async function foldDeliveries(ctx: Shard, cursor: AnalyticsCursor): Promise<number> {
+  const ended = await listEndedDeliveries(ctx.db, cursor, DELIVERIES_MAX);
+  if (ended.length === 0) return 0;
+  await fold(ctx, [...stepAnalyticsCursor(ctx, cursor), ...takeEndedDeliveries(ctx.db, ended)], ended.map(deltaOfEnded));
+  return ended.length;
+}
+
+function deltaOfEnded({ merchantId, livemode, quarter: at, hasSucceeded, answerClass, count }: EndedDeliveries): MetricDelta {
+  const one = deliveryCounts(hasSucceeded, answerClass < 0 ? null : answerClass);
+  return {
+    merchantId,
+    livemode,
+    at,
+    counts: Object.fromEntries(Object.entries(one).map(([name, value]) => [name, value * BigInt(count)])),
+  };
+}
+
+/** Stores deltas in one batch with the `steps` of their cursor. Throws if another run was faster. */
+async function fold(ctx: Shard, steps: Write[], deltas: readonly MetricDelta[]): Promise<void> {
+  await commit(ctx, { events: [], writes: [...steps, ...(await planFolded(ctx.db, deltas))], result: undefined });
+}
+
+/** Plans the writes that add deltas to the stored metrics: none, if they cancel out. */
+async function planFolded(db: Db, deltas: readonly MetricDelta[]): Promise<Write[]> {
+  const added = aggregate(deltas);
+  return added.days.length + added.totals.length === 0 ? [] : writeFolded(db, merge(added, await loadFolded(db, added)));
+}
+
+/**
+ * Plans the writes that subtract a sandbox session's events from its merchant's metrics, before they are deleted. Metrics are not made
+ * again from the events that stay: some of those are archived, and deliveries are counted without an event. Fails the batch if sandbox
+ * events are folded meanwhile.
+ */
+export async function planSubtract(ctx: Scope, events: StoredEvent[]): Promise<Write[]> {
+  const { sandbox } = await openCursors(ctx.db);
+  const folded = events.filter(({ seq }) => seq <= sandbox.seq);
+  const writes = await planFolded(ctx.db, negated(folded.flatMap(deltasFromEvent)));
+  return [...stepAnalyticsCursor(ctx, sandbox), ...writes, ...deleteEmptyRows(ctx.db, ctx.merchantId)];
+}
