@@ -8,7 +8,7 @@ import { type Env, newCtx } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type IdempotentRequest, sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
 import { type Lease, lease, onceLeased } from '#platform/db/lease.ts';
-import { commitKept, type Keep, once } from '#platform/db/once.ts';
+import { commitWithAnswer, once, type StoreAnswer } from '#platform/db/once.ts';
 import { guard } from '#platform/db/tables/idempotency.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { withFaults } from '../../world/faults.ts';
@@ -53,7 +53,8 @@ function effect(ctx: ReturnType<typeof ctxAt>, externalId: string) {
     updatedAt: 1,
     version: 1,
   } as const;
-  return (keep: Keep<string>) => commitKept(ctx, { events: [], writes: [ctx.db.insert(products).values(row)], result: row.id }, keep);
+  return (storeAnswer: StoreAnswer<string>) =>
+    commitWithAnswer(ctx, { events: [], writes: [ctx.db.insert(products).values(row)], result: row.id }, storeAnswer);
 }
 const present = (id: string) => ({ status: 201, body: { id } });
 const effects = (name: string) => w.db.$count(products, sql`name = ${name}`);
@@ -105,7 +106,7 @@ describe('an idempotency key whose effect is in the database', () => {
   it('tells a caller to retry when the effect lost a race of its own', async () => {
     const r = request();
     const veto = { events: [], writes: [ctxAt().db.insert(guard).select(sql`SELECT NULL WHERE 1`)], result: 'x' };
-    const vetoed = (keep: Keep<string>) => commitKept(ctxAt(), veto, keep);
+    const vetoed = (storeAnswer: StoreAnswer<string>) => commitWithAnswer(ctxAt(), veto, storeAnswer);
     await expect(once(ctxAt(), r, vetoed, present)).rejects.toMatchObject({ code: 'idempotency_race', options: { retryAfterSeconds: 1 } });
   });
 

@@ -4,7 +4,7 @@ import { iso } from '#core/time.ts';
 import { addressKeysOf, type BounceReason, findBounce } from '#features/mail/outbox.ts';
 import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#letters/letter.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import {
@@ -235,7 +235,10 @@ export const accountRoutes = router()
         logoProblem === null ? 'Account updated.' : `Account updated. Papers show no logo: ${logoProblem}. Save it again to try again.`;
       return { status: 200, body: { detail, updated_fields: updatedFields } };
     };
-    return sendStored(c, await answerOnce<AccountUpdate>(c, (keep) => updateAccount(c.var.scope, c.var.actor, patch, keep), present));
+    return sendStored(
+      c,
+      await answerOnce<AccountUpdate>(c, (storeAnswer) => updateAccount(c.var.scope, c.var.actor, patch, storeAnswer), present),
+    );
   })
   .openapi(security, async (c) => {
     const { email, current_password, new_password } = c.req.valid('json');
@@ -243,7 +246,7 @@ export const accountRoutes = router()
     const present = (updated: string[]) => {
       return { status: 200, body: { detail: 'Changed. Every session has ended; sign in again.', updated_fields: updated } };
     };
-    const run = (keep: Keep<string[]>) => changeSecurity(c.var.scope, c.var.actor, change, keep);
+    const run = (storeAnswer: StoreAnswer<string[]>) => changeSecurity(c.var.scope, c.var.actor, change, storeAnswer);
     return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));
   })
   .openapi(remove, async (c) => {

@@ -134,7 +134,7 @@ export const paymentRoutes = router()
           )
         : await answerOnce<Confirmation>(
             c,
-            (keep) => confirmPayment(ctx, { paymentId, txSignature, viewer, keep, follow, ...countUnseen }),
+            (storeAnswer) => confirmPayment(ctx, { paymentId, txSignature, viewer, storeAnswer, follow, ...countUnseen }),
             present,
             { keepMs: MONEY_KEEP_MS },
           );

@@ -13,7 +13,7 @@ import { requireWallet } from '#platform/chain/payees.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Unmatched } from '#platform/db/tables/payments.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
@@ -228,8 +228,8 @@ export const checkoutRoutes = router()
       present(checkout, 'provider' in checkout ? [] : await listUnmatchedOf(ctx.db, [checkout.payment.id]));
     if (payment_session_id && !replaces_payment_id)
       return sendStored(c, await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id), presentHeld));
-    const begin = (keep: Keep<Checkout>) =>
-      replaces_payment_id ? replacePayment(ctx, buyer, replaces_payment_id, keep) : connectBuyer(ctx, buyer, keep);
+    const begin = (storeAnswer: StoreAnswer<Checkout>) =>
+      replaces_payment_id ? replacePayment(ctx, buyer, replaces_payment_id, storeAnswer) : connectBuyer(ctx, buyer, storeAnswer);
     return sendStored(c, await answerOnce<Checkout | IdentityNeeded>(c, begin, present));
   })
   .openapi(solanaPayLabel, async (c) => {

@@ -5,7 +5,7 @@ import { getSale } from '#features/products/product.ts';
 import { productIdOf } from '#features/products/product-ref.ts';
 import { invalid } from '#features/products/terms.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
-import { commitKept, once } from '#platform/db/once.ts';
+import { commitWithAnswer, once } from '#platform/db/once.ts';
 import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
 import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { answerLeased, IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
@@ -114,9 +114,13 @@ export const meteredRoutes = router()
     const answer = await once<MeteredSessionRow>(
       ctx,
       await idempotentRequest(c),
-      async (keep) => {
+      async (storeAnswer) => {
         const sale = await getSale(ctx, productId, METERED_RAIL);
-        return commitKept(ctx, await planMeteredSession(ctx, sale, body, body.customer ? customerOf(body.customer) : null), keep);
+        return commitWithAnswer(
+          ctx,
+          await planMeteredSession(ctx, sale, body, body.customer ? customerOf(body.customer) : null),
+          storeAnswer,
+        );
       },
       async (session) => ({
         status: 201,

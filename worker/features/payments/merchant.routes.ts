@@ -99,7 +99,7 @@ export const merchantPaymentRoutes = router()
     const named = { paymentId: c.req.valid('param').payment_id, txSignature: c.req.valid('json').tx_signature };
     const answer = await answerOnce<Payment>(
       c,
-      (keep) => acceptUnmatched(ctx, { ...named, keep }),
+      (storeAnswer) => acceptUnmatched(ctx, { ...named, storeAnswer }),
       (payment) => ({ status: 200, body: toPaymentResource(ctx, payment, 'merchant') }),
       { keepMs: MONEY_KEEP_MS },
     );

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { MembershipId } from '#core/ids.ts';
 import { MembershipBody, toMembershipResource } from '#features/memberships/resource.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import { merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
@@ -22,7 +22,7 @@ const retry = createRoute({
 });
 
 export const placementRoutes = router().openapi(retry, async (c) => {
-  const run = (keep: Keep<Membership>) => retryDelivery(c.var.scope, c.req.valid('param').membership_id, keep);
+  const run = (storeAnswer: StoreAnswer<Membership>) => retryDelivery(c.var.scope, c.req.valid('param').membership_id, storeAnswer);
   return sendStored(
     c,
     await answerOnce(c, run, (membership) => ({ status: 200, body: toMembershipResource(membership, { isOwners: true }) })),

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { commitKept, once } from '#platform/db/once.ts';
+import { commitWithAnswer, once } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
@@ -54,7 +54,7 @@ export const accessProductRoutes = router()
     const input = c.req.valid('json');
     const present = (app: Parameters<typeof toAppResource>[0]) => ({ status: 201, body: toAppResource(app) });
     const request = await idempotentRequest(c);
-    return sendStored(c, await once(ctx, request, (keep) => commitKept(ctx, planApp(ctx, input), keep), present));
+    return sendStored(c, await once(ctx, request, (storeAnswer) => commitWithAnswer(ctx, planApp(ctx, input), storeAnswer), present));
   })
   .openapi(createProduct, async (c) => {
     const { actor, scope: ctx } = c.var;
@@ -62,9 +62,9 @@ export const accessProductRoutes = router()
     const answer = await once<Product>(
       ctx,
       await idempotentRequest(c),
-      async (keep) => {
+      async (storeAnswer) => {
         const planned = await planProduct(ctx, actor, input);
-        return commitKept(ctx, planned, keep, (product) => explainRefusal(ctx, actor, product));
+        return commitWithAnswer(ctx, planned, storeAnswer, (product) => explainRefusal(ctx, actor, product));
       },
       async (product) => ({ status: 201, body: await toCreatedProduct(ctx, product, input) }),
     );

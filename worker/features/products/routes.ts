@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { ProductId } from '#core/ids.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
@@ -135,23 +135,23 @@ export const productRoutes = router()
   .openapi(create, async (c) => {
     const { actor, scope: ctx } = c.var;
     const input = c.req.valid('json');
-    const run = (keep: Keep<Product>) => createProduct(ctx, actor, input, keep);
+    const run = (storeAnswer: StoreAnswer<Product>) => createProduct(ctx, actor, input, storeAnswer);
     return sendStored(c, await answerOnce(c, run, async (product) => ({ status: 201, body: await toCreatedProduct(ctx, product, input) })));
   })
   .openapi(change, async (c) => {
     const { actor, scope: ctx } = c.var;
     const input = { ...c.req.valid('json'), productId: c.req.valid('param').product_id };
-    const run = (keep: Keep<Product>) => changeProduct(ctx, actor, input, keep);
+    const run = (storeAnswer: StoreAnswer<Product>) => changeProduct(ctx, actor, input, storeAnswer);
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(archive, async (c) => {
     const { scope: ctx } = c.var;
-    const run = (keep: Keep<Product>) => archiveProduct(ctx, c.req.valid('param').product_id, keep);
+    const run = (storeAnswer: StoreAnswer<Product>) => archiveProduct(ctx, c.req.valid('param').product_id, storeAnswer);
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(unarchive, async (c) => {
     const { actor, scope: ctx } = c.var;
-    const run = (keep: Keep<Product>) => unarchiveProduct(ctx, actor, c.req.valid('param').product_id, keep);
+    const run = (storeAnswer: StoreAnswer<Product>) => unarchiveProduct(ctx, actor, c.req.valid('param').product_id, storeAnswer);
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(list, async (c) => {

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
-import { commitKept, once } from '#platform/db/once.ts';
+import { commitWithAnswer, once } from '#platform/db/once.ts';
 import { toWholePage } from '#platform/db/page.ts';
 import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
@@ -69,7 +69,7 @@ export const railRoutes = router()
       ctx,
       await idempotentRequest(c),
       // Refused by the database, it is planned again: where another wallet was first, that says so.
-      async (keep) => commitKept(ctx, await plan(), keep, () => plan().then(() => null)),
+      async (storeAnswer) => commitWithAnswer(ctx, await plan(), storeAnswer, () => plan().then(() => null)),
       (body) => ({ status: 200, body }),
     );
     return sendStored(c, answer);

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { EndpointId, IdentitySessionId, PaymentId, ProductId, SandboxSessionId } from '#core/ids.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { merchantErrors, merchantWriteErrors, sandboxRoute } from '#platform/http/callers.ts';
@@ -188,7 +188,7 @@ export const sandboxRoutes = router()
     const named = { productId: (product_id ?? null) as ProductId | null, endpointId: (endpoint_id ?? null) as EndpointId | null };
     const input = { ...body, ...named, seed: seed ?? null, advanceSeconds: advance_seconds ?? 0 };
     const calls = await load();
-    const run = (keep: Keep<SandboxSession>) => calls.begin(scope, actor, input, keep);
+    const run = (storeAnswer: StoreAnswer<SandboxSession>) => calls.begin(scope, actor, input, storeAnswer);
     return sendStored(c, await answerOnce(c, run, async (session) => ({ status: 201, body: await calls.present(scope, session) })));
   })
   .openapi(list, async (c) => c.json({ items: await (await load()).list(c.var.scope, c.req.valid('query').limit) }, 200))
@@ -197,7 +197,7 @@ export const sandboxRoutes = router()
     const id = c.req.valid('param').session_id as SandboxSessionId;
     const { scope } = c.var;
     const calls = await load();
-    const run = (keep: Keep<SandboxSession>) => calls.advanceSession(scope, id, c.req.valid('json').seconds, keep);
+    const run = (storeAnswer: StoreAnswer<SandboxSession>) => calls.advanceSession(scope, id, c.req.valid('json').seconds, storeAnswer);
     return sendStored(c, await answerOnce(c, run, async (session) => ({ status: 200, body: await calls.present(scope, session) })));
   })
   .openapi(pay, async (c) => {
@@ -205,7 +205,7 @@ export const sandboxRoutes = router()
     const { payment_id, payment_required: required, wallet, ...body } = c.req.valid('json');
     const input = { ...body, paymentId: payment_id as PaymentId | undefined, required, label: wallet ?? null };
     const calls = await load();
-    const run = (keep: Keep<TestPayment>) => calls.payInSandbox(scope, input, keep);
+    const run = (storeAnswer: StoreAnswer<TestPayment>) => calls.payInSandbox(scope, input, storeAnswer);
     return sendStored(c, await answerOnce(c, run, toPaymentBody));
   })
   .openapi(identify, async (c) => {
@@ -216,6 +216,6 @@ export const sandboxRoutes = router()
       username: username ?? null,
     };
     const calls = await load();
-    const run = (keep: Keep<IdentitySession>) => calls.identify(c.var.scope, named, keep);
+    const run = (storeAnswer: StoreAnswer<IdentitySession>) => calls.identify(c.var.scope, named, storeAnswer);
     return sendStored(c, await answerOnce(c, run, toIdentityBody));
   });

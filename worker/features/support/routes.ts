@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { MembershipId, PaymentId, TicketId, TicketMessageId } from '#core/ids.ts';
 import { SUPPORT_MESSAGES_MAX, THREAD_MAX, TICKETS_PER_PAGE } from '#core/limits.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
@@ -125,7 +125,7 @@ export const supportRoutes = router()
   .openapi(create, async (c) => {
     const { payment_id, membership_id, ...input } = c.req.valid('json');
     const about = { paymentId: payment_id ?? null, membershipId: membership_id ?? null };
-    const run = (keep: Keep<Thread>) => openTicket(c.var.scope, c.var.actor, { ...input, ...about }, keep);
+    const run = (storeAnswer: StoreAnswer<Thread>) => openTicket(c.var.scope, c.var.actor, { ...input, ...about }, storeAnswer);
     const answer = await answerOnce(c, run, ({ ticket, messages }) => ({
       status: 200,
       body: { ...toTicketResource(ticket), messages: messages.map(toMessageResource) },
@@ -149,18 +149,18 @@ export const supportRoutes = router()
     const ticketId = c.req.valid('param').ticket_id;
     c.set('shard', await scopeOfTicket(ctx, actor, ticketId));
     const { body } = c.req.valid('json');
-    return sendStored(c, await answerOnce<Thread>(c, (keep) => addMessage(ctx, actor, { ticketId, body, keep }), present));
+    return sendStored(c, await answerOnce<Thread>(c, (storeAnswer) => addMessage(ctx, actor, { ticketId, body, storeAnswer }), present));
   })
   .openapi(close, async (c) => {
     const { actor, scope: ctx } = c.var;
     const ticketId = c.req.valid('param').ticket_id;
     c.set('shard', await scopeOfTicket(ctx, actor, ticketId));
-    return sendStored(c, await answerOnce<Thread>(c, (keep) => closeTicket(ctx, actor, ticketId, keep), present));
+    return sendStored(c, await answerOnce<Thread>(c, (storeAnswer) => closeTicket(ctx, actor, ticketId, storeAnswer), present));
   })
   .openapi(resolve, async (c) => {
     const { actor, scope: ctx } = c.var;
     requireStaff(actor);
     const ticketId = c.req.valid('param').ticket_id;
     c.set('shard', await scopeOfTicket(ctx, actor, ticketId));
-    return sendStored(c, await answerOnce<Thread>(c, (keep) => resolveTicket(ctx, actor, ticketId, keep), present));
+    return sendStored(c, await answerOnce<Thread>(c, (storeAnswer) => resolveTicket(ctx, actor, ticketId, storeAnswer), present));
   });

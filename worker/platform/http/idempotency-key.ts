@@ -5,7 +5,7 @@ import { ApiError } from '#core/errors.ts';
 import { IDEMPOTENCY_KEY } from '#core/limits.ts';
 import { type Answer, type IdempotentRequest, type StoredAnswer, toStoredAnswer } from '#platform/db/idempotency-record.ts';
 import { onceLeased } from '#platform/db/lease.ts';
-import { type Keep, keepNothing, once } from '#platform/db/once.ts';
+import { once, type StoreAnswer, skipStoring } from '#platform/db/once.ts';
 import type { AppEnv, RouteContext } from './openapi.ts';
 import { callerOf } from './rate-limit.ts';
 
@@ -74,16 +74,16 @@ export async function idempotentRequest(c: RouteContext, options: KeyOptions = {
 }
 
 /**
- * A write that is done once per Idempotency-Key where one is sent, and simply done where none is. `run` puts what `keep` gives for
+ * A write that is done once per Idempotency-Key where one is sent, and simply done where none is. `run` puts what `storeAnswer` gives for
  * its result into the batch of its effect.
  */
 export async function answerOnce<T>(
   c: RouteContext,
-  run: (keep: Keep<T>) => Promise<T>,
+  run: (storeAnswer: StoreAnswer<T>) => Promise<T>,
   present: (result: T) => Answer | Promise<Answer>,
   options: KeyOptions = {},
 ): Promise<StoredAnswer> {
-  if (c.req.header('Idempotency-Key') === undefined) return toStoredAnswer(await present(await run(keepNothing)));
+  if (c.req.header('Idempotency-Key') === undefined) return toStoredAnswer(await present(await run(skipStoring)));
   return once(c.var.shard, await idempotentRequest(c, options), run, present);
 }
 

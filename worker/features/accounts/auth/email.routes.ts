@@ -5,7 +5,7 @@ import { addressKeysOf, planLetter, requireMail } from '#features/mail/outbox.ts
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, unchanged, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import { keyedPersonRoute, merchantWriteErrors, publicBodyErrors } from '#platform/http/callers.ts';
 import {
   answerOnce,
@@ -128,11 +128,11 @@ const said = (status: 200 | 202, detail: string) => () => ({ status, body: { det
 export const emailRoutes = router()
   .openapi(ask, async (c) => {
     const present = said(202, 'An e-mail is on its way. Its link works for 24 hours.');
-    return sendStored(c, await answerOnce<null>(c, (keep) => askVerification(c.var.scope, keep), present));
+    return sendStored(c, await answerOnce<null>(c, (storeAnswer) => askVerification(c.var.scope, storeAnswer), present));
   })
   .openapi(verify, async (c) => {
     const { token } = c.req.valid('json');
-    const run = answerOnce<null>(c, (keep) => verifyEmail(c.var.ctx, token, keep), said(200, 'The address is verified.'), {
+    const run = answerOnce<null>(c, (storeAnswer) => verifyEmail(c.var.ctx, token, storeAnswer), said(200, 'The address is verified.'), {
       isSecret: true,
     });
     return sendStored(c, await run);
@@ -144,18 +144,18 @@ export const emailRoutes = router()
   .openapi(disown, async (c) => {
     const { token } = c.req.valid('json');
     const present = said(200, 'The address is taken off the account.');
-    const run = (keep: Keep<null>) => disownEmail(c.var.ctx, token, keep);
+    const run = (storeAnswer: StoreAnswer<null>) => disownEmail(c.var.ctx, token, storeAnswer);
     return sendStored(c, await answerOnce<null>(c, run, present, { isSecret: true }));
   })
   .openapi(forgot, async (c) => {
     const { email } = c.req.valid('json');
     const present = said(202, 'If an account has this address, an e-mail is on its way to it.');
-    return sendStored(c, await answerOnce<null>(c, (keep) => askReset(globalOf(c.var.ctx), email, keep), present));
+    return sendStored(c, await answerOnce<null>(c, (storeAnswer) => askReset(globalOf(c.var.ctx), email, storeAnswer), present));
   })
   .openapi(reset, async (c) => {
     const { token, new_password } = c.req.valid('json');
     const present = (ended: Arms | null) => ({ status: 200, body: { detail: PASSWORD_SET + (ended ? toldOf(ended) : '') } });
-    const run = (keep: Keep<Arms | null>) => resetPassword(c.var.ctx, token, new_password, keep);
+    const run = (storeAnswer: StoreAnswer<Arms | null>) => resetPassword(c.var.ctx, token, new_password, storeAnswer);
     const answer = await answerOnce(c, run, present, { isSecret: true });
     await rememberSignIn(c, await emailOfSpent(c.var.ctx, token));
     return sendStored(c, answer);
@@ -171,14 +171,14 @@ const linksADay = (ctx: Ctx, address: string) => ({
 });
 
 /** Stores an email that was asked for. The answer is the same where too many were: it says nothing of the address. */
-const storeAsked = async (ctx: Shard, writes: Write[], keep: Keep<null>): Promise<null> =>
-  commit(ctx, await withAnswer({ ...unchanged(null), writes }, keep(null)));
+const storeAsked = async (ctx: Shard, writes: Write[], storeAnswer: StoreAnswer<null>): Promise<null> =>
+  commit(ctx, await withAnswer({ ...unchanged(null), writes }, storeAnswer(null)));
 
 /**
  * A letter with a link that proves the account's address, for the first time or again after it bounced. 409 state_conflict where there is
  * none, or it is proven; 503 mail_not_configured.
  */
-async function askVerification(ctx: Scope, keep: Keep<null>): Promise<null> {
+async function askVerification(ctx: Scope, storeAnswer: StoreAnswer<null>): Promise<null> {
   const account = await getAccount(ctx.db, ctx.merchantId);
   const { email, emailVerified } = account;
   if (email === null) throw new ApiError('state_conflict', { detail: 'This account has no e-mail.', meta: { reason: 'no_email' } });
@@ -186,16 +186,16 @@ async function askVerification(ctx: Scope, keep: Keep<null>): Promise<null> {
   if (emailVerified && !isBounced)
     throw new ApiError('state_conflict', { detail: 'This address is verified.', meta: { reason: 'already_verified' } });
   requireMail(ctx);
-  return storeAsked(ctx, planVerification(ctx, account, isBounced ? linksADay(ctx, email) : undefined), keep);
+  return storeAsked(ctx, planVerification(ctx, account, isBounced ? linksADay(ctx, email) : undefined), storeAnswer);
 }
 
 /**
  * A letter with a link for a new password to the account that has this address. Whether one has it is looked up when the letter is sent:
  * the same is written here for every address, so that the answer tells nothing. 503 mail_not_configured.
  */
-async function askReset(ctx: Shard, email: string, keep: Keep<null>): Promise<null> {
+async function askReset(ctx: Shard, email: string, storeAnswer: StoreAnswer<null>): Promise<null> {
   requireMail(ctx);
   const address = normaliseEmail(email);
   const letter = { letter: 'reset_password' as const, facts: {}, accountId: null, address };
-  return storeAsked(ctx, planLetter(ctx, letter, linksAnHour(ctx, address)).writes, keep);
+  return storeAsked(ctx, planLetter(ctx, letter, linksAnHour(ctx, address)).writes, storeAnswer);
 }

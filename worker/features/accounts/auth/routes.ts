@@ -3,7 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { newestOf } from '#platform/db/directory.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { merchantBodyErrors, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
@@ -185,7 +185,7 @@ export const authRoutes = router()
     const { email, password, display_name } = c.req.valid('json');
     const ctx = newestOf(c.var.ctx);
     c.set('shard', ctx);
-    const run = (keep: Keep<Account>) => registerAccount(ctx, { email, password, displayName: display_name }, keep);
+    const run = (storeAnswer: StoreAnswer<Account>) => registerAccount(ctx, { email, password, displayName: display_name }, storeAnswer);
     const present = async (account: Account) => ({ status: 201, body: await toAuthResponse(ctx, account, signedInNow(ctx, 'pwd')) });
     return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));
   })

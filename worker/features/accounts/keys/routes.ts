@@ -110,7 +110,7 @@ export const keyRoutes = router()
     const { actor, scope: ctx } = c.var;
     const answer = await answerOnce<CreatedKey>(
       c,
-      (keep) => createKey(ctx, actor, { name, permissions, sandboxMode: sandbox_mode }, keep),
+      (storeAnswer) => createKey(ctx, actor, { name, permissions, sandboxMode: sandbox_mode }, storeAnswer),
       ({ key, rawKey }) => ({ status: 201, body: { key: toKeyResource(key), raw_key: rawKey } }),
       { isSecret: true },
     );

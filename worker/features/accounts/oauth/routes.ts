@@ -4,7 +4,7 @@ import { localPathOf } from '#core/local-path.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { globalOf, homeOf } from '#platform/db/directory.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import {
   keyedPersonRoute,
   merchantBodyErrors,
@@ -218,8 +218,8 @@ export const oauthRoutes = router()
   })
   .openapi(unlink, async (c) => {
     const provider = knownProvider(c.req.valid('param').provider);
-    const run = async (keep: Keep<null>) => {
-      await unlinkIdentity(c.var.scope, c.var.actor, provider, keep);
+    const run = async (storeAnswer: StoreAnswer<null>) => {
+      await unlinkIdentity(c.var.scope, c.var.actor, provider, storeAnswer);
       return null;
     };
     return sendStored(c, await answerOnce(c, run, () => ({ status: 204 })));

@@ -4,7 +4,7 @@ import { iso } from '#core/time.ts';
 import { connectorErrors, connectorOf, connectorParams, connectorRoute } from '#features/communities/connector.ts';
 import { slugParam } from '#features/products/resource.ts';
 import { hasSlug } from '#features/products/store.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import {
@@ -97,7 +97,7 @@ export const identityRoutes = router()
   .openapi(openIdentity, async (c) => {
     const { slug } = c.req.valid('param');
     const shard = await enterShard(c, ({ db }) => hasSlug(db, slug));
-    const run = (keep: Keep<OpenedIdentity>) => openIdentitySession(shard, slug, keep);
+    const run = (storeAnswer: StoreAnswer<OpenedIdentity>) => openIdentitySession(shard, slug, storeAnswer);
     const present = ({ session: { id, provider, expiresAt }, deepLink }: OpenedIdentity) => ({
       status: 201,
       body: { identity_session_id: id, provider, deep_link: deepLink, expires_at: iso(expiresAt) },
@@ -126,5 +126,5 @@ export const identityRoutes = router()
       },
     });
     const shard = await enterShard(c, ({ db }) => findIdentitySession(db, proven.identitySessionId));
-    return sendStored(c, await answerOnce<IdentitySession>(c, (keep) => completeIdentity(shard, proven, keep), present));
+    return sendStored(c, await answerOnce<IdentitySession>(c, (storeAnswer) => completeIdentity(shard, proven, storeAnswer), present));
   });

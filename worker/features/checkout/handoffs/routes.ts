@@ -95,7 +95,7 @@ export const handoffRoutes = router()
       return { status: 201, body: { handoff_token: token, url, expires_at: iso(expiresAt) } };
     };
     // The token lets its holder buy as this buyer, so the stored answer is sealed.
-    return sendStored(c, await answerOnce(c, (keep) => createHandoff(ctx, input, keep), present, { isSecret: true }));
+    return sendStored(c, await answerOnce(c, (storeAnswer) => createHandoff(ctx, input, storeAnswer), present, { isSecret: true }));
   })
   .openapi(resolve, async (c) => {
     const params = c.req.valid('param');

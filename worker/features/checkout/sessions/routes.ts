@@ -6,7 +6,7 @@ import { iso } from '#core/time.ts';
 import { namedProduct, productRef } from '#features/products/product-ref.ts';
 import { getOwnListing } from '#features/rails/product-rails.ts';
 import type { Ctx } from '#platform/context.ts';
-import { commitKept, once } from '#platform/db/once.ts';
+import { commitWithAnswer, once } from '#platform/db/once.ts';
 import type { PaymentSession } from '#platform/db/tables/checkout.ts';
 import { Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
@@ -103,10 +103,10 @@ export const paymentSessionRoutes = router().openapi(create, async (c) => {
   const answer = await once<PaymentSession>(
     ctx,
     await idempotentRequest(c),
-    async (keep) => {
+    async (storeAnswer) => {
       const listing = await getOwnListing(ctx, namedProduct(body, 'body'));
       slug = listing.product.slug;
-      return commitKept(ctx, await planPaymentSession(ctx, listing, input), keep);
+      return commitWithAnswer(ctx, await planPaymentSession(ctx, listing, input), storeAnswer);
     },
     (session) => ({ status: 201, body: toPaymentSessionResource(ctx, session, slug) }),
   );

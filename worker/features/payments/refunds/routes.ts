@@ -3,7 +3,7 @@ import type { PaymentId } from '#core/ids.ts';
 import { ASSETS } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
@@ -74,7 +74,7 @@ export const refundRoutes = router()
     const { scope: ctx } = c.var;
     const { amount, revoke_access: revokesAccess = false } = c.req.valid('json');
     const paymentId = c.req.valid('param').payment_id;
-    const run = (keep: Keep<PreparedRefund>) => prepareRefund(ctx, { paymentId, amount, revokesAccess, keep });
+    const run = (storeAnswer: StoreAnswer<PreparedRefund>) => prepareRefund(ctx, { paymentId, amount, revokesAccess, storeAnswer });
     const present = ({ transaction, refund }: PreparedRefund) => ({
       status: 200,
       body: { transaction, expires_at: iso(refund.expiresAt) },
@@ -84,7 +84,7 @@ export const refundRoutes = router()
   .openapi(confirm, async (c) => {
     const { scope: ctx } = c.var;
     const named = { paymentId: c.req.valid('param').payment_id, txSignature: c.req.valid('json').tx_signature };
-    const run = (keep: Keep<Payment>) => confirmRefund(ctx, { ...named, keep });
+    const run = (storeAnswer: StoreAnswer<Payment>) => confirmRefund(ctx, { ...named, storeAnswer });
     const present = (payment: Payment) => ({ status: 200, body: toPaymentResource(ctx, payment, 'merchant') });
     return sendStored(c, await answerOnce(c, run, present, { keepMs: MONEY_KEEP_MS }));
   });

@@ -6,7 +6,7 @@ import { explainQuota, getSale, isPayable, vetoOverProductQuota } from '#feature
 import { prospectOf } from '#features/products/selling/obstacles.ts';
 import type { Actor, Scope } from '#platform/context.ts';
 import type { Change, Write } from '#platform/db/commit.ts';
-import { commitKept, type Keep, once } from '#platform/db/once.ts';
+import { commitWithAnswer, once, type StoreAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
@@ -129,7 +129,7 @@ async function planQuota(ctx: Scope, actor: Actor, { id, status }: Product): Pro
 async function publish<T>(
   { scope: ctx, actor }: { scope: Scope; actor: Actor },
   productId: ProductId,
-  keep: Keep<T>,
+  storeAnswer: StoreAnswer<T>,
   plan: (ctx: Scope, sale: Awaited<ReturnType<typeof soldBySubscription>>) => Promise<Change<T>>,
 ): Promise<T> {
   const sale = await soldBySubscription(ctx, productId);
@@ -137,7 +137,7 @@ async function publish<T>(
   const quota = await planQuota(ctx, actor, sale.product);
   const writes = [...change.writes, ...(change.writes.length > 0 ? quota : [])];
   // Another draft may have taken the last place meanwhile.
-  return commitKept(ctx, { ...change, writes }, keep, () => planQuota(ctx, actor, sale.product).then(() => null));
+  return commitWithAnswer(ctx, { ...change, writes }, storeAnswer, () => planQuota(ctx, actor, sale.product).then(() => null));
 }
 
 const present = (view: PlanView & Partial<PreparedPlan>) => ({ status: 200, body: toPlanResource(view) });
@@ -150,11 +150,11 @@ export const subscriptionPlanRoutes = router()
   })
   .openapi(prepare, async (c) => {
     const { product_id: productId } = c.req.valid('param');
-    const run = (keep: Keep<PreparedPlan>) => publish(c.var, productId, keep, preparePlan);
+    const run = (storeAnswer: StoreAnswer<PreparedPlan>) => publish(c.var, productId, storeAnswer, preparePlan);
     return sendStored(c, await once(c.var.scope, await idempotentRequest(c), run, present));
   })
   .openapi(confirm, async (c) => {
     const { product_id: productId } = c.req.valid('param');
-    const run = (keep: Keep<PlanView>) => publish(c.var, productId, keep, confirmPlan);
+    const run = (storeAnswer: StoreAnswer<PlanView>) => publish(c.var, productId, storeAnswer, confirmPlan);
     return sendStored(c, await once(c.var.scope, await idempotentRequest(c), run, present));
   });

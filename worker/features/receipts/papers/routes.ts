@@ -116,11 +116,14 @@ export const paperRoutes = router()
     const receiptId = c.req.valid('param').receipt_id;
     const patch = c.req.valid('json');
     const present = (updated: string[]) => ({ status: 200, body: { detail: 'Invoice metadata updated.', updated_fields: updated } });
-    return sendStored(c, await answerOnce<string[]>(c, (keep) => updateMetadata(c.var.scope, receiptId, patch, keep), present));
+    return sendStored(
+      c,
+      await answerOnce<string[]>(c, (storeAnswer) => updateMetadata(c.var.scope, receiptId, patch, storeAnswer), present),
+    );
   })
   .openapi(send, async (c) => {
     const receiptId = c.req.valid('param').receipt_id;
     const proof = c.req.valid('json');
     const present = (messageId: string) => ({ status: 200, body: { detail: 'The proof is on its way.', message_id: messageId } });
-    return sendStored(c, await answerOnce<string>(c, (keep) => sendProof(c.var.scope, receiptId, proof, keep), present));
+    return sendStored(c, await answerOnce<string>(c, (storeAnswer) => sendProof(c.var.scope, receiptId, proof, storeAnswer), present));
   });

@@ -3,7 +3,7 @@ import { ApiError, raise } from '#core/errors.ts';
 import type { EndpointId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { DAY, isoOrNull, SECOND } from '#core/time.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
@@ -173,7 +173,7 @@ export const integrationRoutes = router()
     const input = { ...wanted, kind: 'automation' as const, urlField: target.field };
     const answer = await answerOnce<EndpointWithSecret>(
       c,
-      (keep) => createEndpoint(c.var.scope, c.var.actor, input, keep),
+      (storeAnswer) => createEndpoint(c.var.scope, c.var.actor, input, storeAnswer),
       ({ endpoint, rawSecret }) => ({ status: 201, body: { ...toHookResource(endpoint), secret: rawSecret } }),
       { isSecret: true },
     );
@@ -184,6 +184,6 @@ export const integrationRoutes = router()
     const endpointId = c.req.valid('param').endpoint_id;
     const { kind } = await getEndpoint(ctx, endpointId);
     if (kind !== 'automation') throw new ApiError('not_found');
-    const run = (keep: Keep<Endpoint>) => disableEndpoint(ctx, actor, endpointId, keep);
+    const run = (storeAnswer: StoreAnswer<Endpoint>) => disableEndpoint(ctx, actor, endpointId, storeAnswer);
     return sendStored(c, await answerOnce(c, run, (endpoint) => ({ status: 200, body: toHookResource(endpoint) })));
   });

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
 import type { EndpointId, MembershipId, PaymentId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, TIMELINE } from '#core/limits.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
@@ -103,7 +103,7 @@ export const deliveryRoutes = router()
     return c.json(toPage(page, await listDeliveries(ctx, { endpointId, status }, page), toDeliveryResource), 200);
   })
   .openapi(replay, async (c) => {
-    const run = (keep: Keep<Delivery>) => replayDelivery(c.var.scope, c.req.valid('param').delivery_id, keep);
+    const run = (storeAnswer: StoreAnswer<Delivery>) => replayDelivery(c.var.scope, c.req.valid('param').delivery_id, storeAnswer);
     return sendStored(c, await answerOnce(c, run, (delivery) => ({ status: 200, body: toDeliveryResource(delivery) })));
   })
   .openapi(timeline, async (c) => {

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import type { EndpointId } from '#core/ids.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
@@ -127,26 +127,34 @@ export const webhookRoutes = router()
   .openapi(create, async (c) => {
     const { actor, scope: ctx } = c.var;
     const input = { ...c.req.valid('json'), kind: 'webhook' as const };
-    const answer = await answerOnce<EndpointWithSecret>(c, (keep) => createEndpoint(ctx, actor, input, keep), presentSecret(201), {
-      isSecret,
-    });
+    const answer = await answerOnce<EndpointWithSecret>(
+      c,
+      (storeAnswer) => createEndpoint(ctx, actor, input, storeAnswer),
+      presentSecret(201),
+      {
+        isSecret,
+      },
+    );
     return sendStored(c, answer);
   })
   .openapi(change, async (c) => {
     const { actor, scope: ctx } = c.var;
     const input = { ...c.req.valid('json'), endpointId: c.req.valid('param').endpoint_id };
-    return sendStored(c, await answerOnce<Endpoint>(c, (keep) => changeEndpoint(ctx, actor, input, keep), presentEndpoint));
+    return sendStored(c, await answerOnce<Endpoint>(c, (storeAnswer) => changeEndpoint(ctx, actor, input, storeAnswer), presentEndpoint));
   })
   .openapi(disable, async (c) => {
     const { actor, scope: ctx } = c.var;
     const endpointId = c.req.valid('param').endpoint_id;
-    return sendStored(c, await answerOnce<Endpoint>(c, (keep) => disableEndpoint(ctx, actor, endpointId, keep), presentEndpoint));
+    return sendStored(
+      c,
+      await answerOnce<Endpoint>(c, (storeAnswer) => disableEndpoint(ctx, actor, endpointId, storeAnswer), presentEndpoint),
+    );
   })
   .openapi(rotate, async (c) => {
     const { actor, scope: ctx } = c.var;
     const { overlap_hours: overlapHours = OVERLAP_HOURS } = c.req.valid('json');
     const named = { endpointId: c.req.valid('param').endpoint_id, overlapHours };
-    const run = (keep: Keep<EndpointWithSecret>) => rotateSecret(ctx, actor, { ...named, keep });
+    const run = (storeAnswer: StoreAnswer<EndpointWithSecret>) => rotateSecret(ctx, actor, { ...named, storeAnswer });
     return sendStored(c, await answerOnce(c, run, presentSecret(200), { isSecret }));
   })
   .openapi(recover, async (c) => {
