@@ -10,7 +10,7 @@ import { type ActorEnv, type AppEnv, bodyErrors, errors, type RouteContext, type
 import { countCall, hitCeiling, type Subject } from './rate-limit.ts';
 
 /** What any route for merchants may refuse because of who calls. */
-const callerErrors = [
+export const callerErrors = [
   'invalid_authorization',
   { code: 'invalid_authorization', status: 403 },
   'account_suspended',
