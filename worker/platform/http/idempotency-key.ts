@@ -25,10 +25,12 @@ export function requireSoundKey(c: RouteContext): void {
 }
 
 /** The same, for routes without a caller. */
-export const checkIdempotencyKey = createMiddleware<AppEnv>(async (c, next) => {
-  requireSoundKey(c);
-  await next();
-});
+export const checkIdempotencyKey = (key: 'required' | 'optional') =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    if (key === 'required') requireIdempotencyKey(c);
+    else requireSoundKey(c);
+    await next();
+  });
 
 const KeyBody = z.string().openapi({
   minLength: IDEMPOTENCY_KEY.min,
