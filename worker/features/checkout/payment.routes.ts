@@ -11,9 +11,11 @@ import { viewPayment } from '#features/payments/unmatched/unmatched.ts';
 import type { Shard } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';
 import { type Answer, MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
+import { answerLeased } from '#platform/db/lease.ts';
+import { answerOnce } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
-import { answerLeased, answerOnce, sendStored } from '#platform/http/idempotency-key.ts';
+import { keyedRequest, sendAnswer } from '#platform/http/idempotency-key.ts';
 import { given, idOf, ServiceTime } from '#platform/http/openapi.ts';
 import { countUnseenSignature } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
@@ -65,18 +67,13 @@ export const paymentRoutes = routes('Payments')
     returns: PaymentBody.extend({ now: ServiceTime }).openapi('CurrentPayment'),
     codes: ['not_found'],
     shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
-    respond: async ({ c, viewer, shard, params, headers }) => {
+    answer: async ({ viewer, shard, params, headers }) => {
       const payment = await getPayment(shard, params.payment_id);
       requireViewer(payment, viewer);
-      if (!viewer) {
-        const access = await loadBuyersAccess(shard, payment, headers['X-Svc-Identity-Session']);
-        const subscribing = await subscribingOf(shard, payment);
-        const shown = { ...access, ...given('subscription', subscribing && toSubscribingResource(shard, subscribing)) };
-        const { now, payment: seen } = await viewPayment(shard, payment, 'buyer');
-        return c.json({ now, ...seen, ...shown }, 200);
-      }
-      const { now, payment: seen } = await viewPayment(shard, payment, 'merchant');
-      return c.json({ now, ...seen }, 200);
+      const access = viewer ? {} : await loadBuyersAccess(shard, payment, headers['X-Svc-Identity-Session']);
+      const subscribing = viewer ? null : await subscribingOf(shard, payment);
+      const { now, payment: seen } = await viewPayment(shard, payment, viewer ? 'merchant' : 'buyer');
+      return { now, ...seen, ...access, ...given('subscription', subscribing && toSubscribingResource(shard, subscribing)) };
     },
   })
   .viewer({
@@ -106,25 +103,26 @@ export const paymentRoutes = routes('Payments')
       const countUnseen = viewer ? {} : { countUnseen: () => countUnseenSignature(c) };
       const follow = (payment: Payment) => (isSubscribing(payment) ? followSubscription(shard, payment, viewer) : null);
       // A subscription's first period is collected in several steps, so its key is held by a lease: which payment it is must be known before.
-      const keyed = c.req.header('Idempotency-Key') === undefined ? null : await findPayment(shard, paymentId);
+      const request = await keyedRequest(c, { keepMs: MONEY_KEEP_MS });
+      const keyed = request && (await findPayment(shard, paymentId));
       const answer =
         keyed && isSubscribing(keyed)
           ? await answerLeased<Confirmation>(
-              c,
+              shard,
+              request,
               () => followSubscription(shard, keyed, viewer),
               async (confirmation) => ({
                 ...(await present(confirmation)),
                 ...(confirmation.payment.status === 'CONFIRMED' ? {} : { isFinished: false as const }),
               }),
-              { keepMs: MONEY_KEEP_MS },
             )
           : await answerOnce<Confirmation>(
-              c,
+              shard,
+              request,
               (storeAnswer) => confirmPayment(shard, { paymentId, txSignature, viewer, storeAnswer, follow, ...countUnseen }),
               present,
-              { keepMs: MONEY_KEEP_MS },
             );
       if (answer.replayed) await grantConfirmed(shard, paymentId);
-      return sendStored(c, answer);
+      return sendAnswer(c, answer);
     },
   });

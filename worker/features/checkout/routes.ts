@@ -14,11 +14,12 @@ import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
-import type { StoreAnswer } from '#platform/db/once.ts';
+import { answerLeased } from '#platform/db/lease.ts';
+import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
 import type { Unmatched } from '#platform/db/tables/payments.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { ICON_PATH } from '#platform/http/icon.ts';
-import { answerLeased, answerOnce, sendStored } from '#platform/http/idempotency-key.ts';
+import { keyedRequest, sendAnswer } from '#platform/http/idempotency-key.ts';
 import { idOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
@@ -159,10 +160,12 @@ export const checkoutRoutes = routes('Checkout')
       // A payment that a session holds already may have been paid in part.
       const presentHeld = async (checkout: Checkout | IdentityNeeded): Promise<Answer> =>
         present(checkout, 'provider' in checkout ? [] : await listUnmatchedOf(shard.db, [checkout.payment.id]));
-      if (sessionId && !replaced) return sendStored(c, await answerLeased(c, () => connectInSession(shard, buyer, sessionId), presentHeld));
+      const request = await keyedRequest(c);
+      if (sessionId && !replaced)
+        return sendAnswer(c, await answerLeased(shard, request, () => connectInSession(shard, buyer, sessionId), presentHeld));
       const begin = (storeAnswer: StoreAnswer<Checkout>) =>
         replaced ? replacePayment(shard, buyer, replaced, storeAnswer) : connectBuyer(shard, buyer, storeAnswer);
-      return sendStored(c, await answerOnce<Checkout | IdentityNeeded>(c, begin, present));
+      return sendAnswer(c, await answerOnce<Checkout | IdentityNeeded>(shard, request, begin, present));
     },
   })
   .public({

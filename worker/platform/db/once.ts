@@ -42,12 +42,13 @@ export const unchangedWithAnswer = async <T>(result: T, storeAnswer: StoreAnswer
  * For effects that live in the database alone. `run` has the effect, with what `storeAnswer` gives for its result in the same batch. Where
  * the same request was faster, or only the answer of our own batch was lost, the stored answer is given.
  */
-export async function once<T>(
+export async function answerOnce<T>(
   ctx: Shard,
-  request: IdempotentRequest,
+  request: IdempotentRequest | null,
   run: (storeAnswer: StoreAnswer<T>) => Promise<T>,
   present: (result: T) => Answer | Promise<Answer>,
 ): Promise<StoredAnswer> {
+  if (!request) return toStoredAnswer(await present(await run(skipStoring)));
   const fence = newFence();
   const findStored = async (): Promise<StoredAnswer | null> => {
     const known = await findRecord(ctx, request);

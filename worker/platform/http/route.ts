@@ -19,10 +19,11 @@ import type {
 } from '#core/ids.ts';
 import type { Actor, Ctx, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { Answer, StoredAnswer } from '#platform/db/idempotency-record.ts';
-import type { StoreAnswer } from '#platform/db/once.ts';
+import { answerLeased } from '#platform/db/lease.ts';
+import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
 import { KINDS, type Kind, type KindOptions } from './callers.ts';
-import { answerLeased, answerOnce, IdempotencyHeader, type KeyOptions, OptionalIdempotencyHeader, sendStored } from './idempotency-key.ts';
+import { IdempotencyHeader, type KeyOptions, keyedRequest, OptionalIdempotencyHeader, sendAnswer } from './idempotency-key.ts';
 import {
   type ActorEnv,
   type AppEnv,
@@ -211,7 +212,7 @@ function configOf({ security, middleware, key, takesMode, codes }: Kind, route: 
       ...(query ? { query } : {}),
       ...(body && (isBodyOptional ? optionalJsonBody(body) : jsonBody(body))),
     } as RouteConfig['request'],
-    responses: { ...responsesOf(route), ...(refusals ?? errors(...codes, ...(route.codes ?? []))) },
+    responses: { ...(refusals ?? errors(...codes, ...(route.codes ?? []))), ...responsesOf(route) },
   });
 }
 
@@ -250,10 +251,11 @@ function handlerOf(route: AnyRoute) {
     if (respond) return respond(call);
     if (answer) return c.json(await answer(call), status);
     const shown = async (result: unknown): Promise<Answer> => ({ status, body: await present!(result, call) });
+    const request = await keyedRequest(c, options);
     const stored = once
-      ? await answerOnce(c, (storeAnswer) => once(call, storeAnswer), shown, options)
-      : await answerLeased(c, () => leased!(call), shown, options);
+      ? await answerOnce(call.shard, request, (storeAnswer) => once(call, storeAnswer), shown)
+      : await answerLeased(call.shard, request, () => leased!(call), shown);
     await answered?.(call, stored);
-    return sendStored(c, stored);
+    return sendAnswer(c, stored);
   };
 }

@@ -7,7 +7,7 @@ import { SILENT_MS } from '#features/support/close-silent.ts';
 import type { Thread } from '#features/support/resource.ts';
 import { addMessage, openTicket, resolveTicket } from '#features/support/ticket.ts';
 import type { Actor } from '#platform/context.ts';
-import { once, type StoreAnswer, skipStoring } from '#platform/db/once.ts';
+import { answerOnce, type StoreAnswer, skipStoring } from '#platform/db/once.ts';
 import type { EventType } from '#rules/events.ts';
 import { planVouchedSignature, send } from '../wallet.ts';
 import { advanceStep, answerOf, paymentIn } from './actions.ts';
@@ -21,7 +21,7 @@ async function keptIn<T>(
   run: (storeAnswer: StoreAnswer<T>) => Promise<T>,
   tell: (result: T) => string,
 ): Promise<string> {
-  const answer = await once(stage.scope, requestOf(stage, key), run, (result) => ({ status: 200, body: { told: tell(result) } }));
+  const answer = await answerOnce(stage.scope, requestOf(stage, key), run, (result) => ({ status: 200, body: { told: tell(result) } }));
   return (JSON.parse(answer.body) as { told: string }).told;
 }
 
