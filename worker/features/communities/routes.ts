@@ -127,10 +127,7 @@ export const communityRoutes = routes('Account')
     description: 'Those that belong to the account, oldest first.',
     mode: 'live',
     returns: z.object({ items: z.array(ClaimBody) }).openapi('CommunityClaims'),
-    answer: async ({ scope }) => {
-      const claimed = await listCommunities(globalOf(scope).db, scope.merchantId);
-      return { items: claimed.map(toClaimResource) };
-    },
+    answer: async ({ scope }) => ({ items: (await listCommunities(globalOf(scope).db, scope.merchantId)).map(toClaimResource) }),
   })
   .write({
     path: 'DELETE /account/delivery/claims/{claim_id}',

@@ -126,8 +126,6 @@ export const entitlementRoutes = routes('Entitlements')
     description: 'One entitlement as it is this moment.',
     returns: EntitlementBody,
     codes: ['not_found'],
-    answer: async ({ scope, params }) => {
-      const snapshot = await readEntitlement(scope, scope, params.entitlement_id);
-      return toEntitlementResource(snapshot ?? raise('not_found'));
-    },
+    answer: async ({ scope, params }) =>
+      toEntitlementResource((await readEntitlement(scope, scope, params.entitlement_id)) ?? raise('not_found')),
   });

@@ -11,6 +11,7 @@ const list = z.object({ items: z.array(facts) });
 /** What `npm run admin` looks at; nothing of it is in the document. */
 export const operationRoutes = routes()
   .public({
+    // Not a query string: access logs keep those, and it may be an e-mail.
     path: 'POST /v1/operator/accounts/search',
     bucket: 'operator',
     guards: [operatorOnly],

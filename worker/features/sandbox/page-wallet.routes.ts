@@ -4,6 +4,7 @@ import { locate } from '#platform/db/directory.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { routes } from '#platform/http/route.ts';
 
+/** Of the page and its own script, so no operation of the API: programs call POST /v1/testing/pay. */
 export const pageWalletRoutes = routes().public({
   path: 'POST /p/{slug}/test-wallet',
   bucket: 'confirm',

@@ -47,7 +47,7 @@ export const domainRoutes = routes('Account')
     returns: DomainBody,
     codes: ['rate_limited'],
     leased: ({ scope, body: { domain } }) => setDomain(scope, domain),
-    present: (set) => toDomainResource(set),
+    present: toDomainResource,
   })
   .person({
     path: 'DELETE /account/domain',

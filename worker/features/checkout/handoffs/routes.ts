@@ -46,6 +46,7 @@ export const handoffRoutes = routes('Checkout')
       const url = `${scope.baseUrl}/p/${product.slug}?handoff=${token}`;
       return { handoff_token: token, url, expires_at: iso(expiresAt) };
     },
+    // The token lets its holder buy as this buyer, so the stored answer is sealed.
     isSecret: true,
   })
   .public({

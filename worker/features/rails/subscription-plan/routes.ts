@@ -93,10 +93,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions')
     description: 'The plan that buyers of a product with `renewal_mode` `AUTOMATIC` subscribe to, as the chain has it now.',
     returns: SubscriptionPlanBody,
     codes: planErrors,
-    answer: async ({ scope, params }) => {
-      const sold = await soldBySubscription(scope, params.product_id);
-      return toPlanResource(await viewPlan(scope, sold));
-    },
+    answer: async ({ scope, params }) => toPlanResource(await viewPlan(scope, await soldBySubscription(scope, params.product_id))),
   })
   .write({
     path: `POST ${path}`,
@@ -110,7 +107,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions')
     returns: SubscriptionPlanBody,
     codes: ['idempotency_race', ...planErrors, 'plan_limit_reached', 'state_conflict'],
     once: (call, storeAnswer) => publish(call, call.params.product_id, storeAnswer, preparePlan),
-    present: (view) => toPlanResource(view),
+    present: toPlanResource,
   })
   .write({
     path: `POST ${path}/confirm`,
@@ -124,5 +121,5 @@ export const subscriptionPlanRoutes = routes('Subscriptions')
     returns: SubscriptionPlanBody,
     codes: ['idempotency_race', ...planErrors, 'plan_limit_reached', 'payment_mismatch'],
     once: (call, storeAnswer) => publish(call, call.params.product_id, storeAnswer, confirmPlan),
-    present: (view) => toPlanResource(view),
+    present: toPlanResource,
   });
