@@ -6,7 +6,7 @@ import { findIdentitySession } from '#features/checkout/sessions/store.ts';
 import { completeClaim } from '#features/communities/community.ts';
 import type { Ctx } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';
-import { keepNothing } from '#platform/db/once.ts';
+import { skipStoring } from '#platform/db/once.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { lookAtSmallTelegram, type SmallTelegramWorld } from '#platform/providers/messaging/small-telegram.ts';
 import { DevPage } from './dev-page.tsx';
@@ -41,7 +41,7 @@ const ACTS: Record<string, Act> = {
     if (!/^\d{1,20}$/.test(user)) return 'A user id is 1 to 20 digits.';
     const shard = await locate(ctx, ({ db }) => findIdentitySession(db, id));
     const proven = { identitySessionId: id, provider: 'telegram' as const, providerUserId: user, username: username || null };
-    await completeIdentity(shard, proven, keepNothing);
+    await completeIdentity(shard, proven, skipStoring);
     return `The service knows that ${user}${username ? ` (${username})` : ''} came. Go back to the page where they are buying.`;
   },
   join: async (ctx, { link = '', user = '' }) => {

@@ -12,9 +12,9 @@ import { getActiveListing, getListing } from '#features/products/product.ts';
 import { hasSlug } from '#features/products/store.ts';
 import { getReceiptWithFate } from '#features/receipts/receipt.ts';
 import { hasReceipt } from '#features/receipts/store.ts';
+import { locate } from '#platform/db/directory.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
-import { enterShard } from '#platform/http/shard.ts';
 import { sendDashboard, sendLetterLink, sendLogin } from './account/pages.tsx';
 import { sendCheckout } from './checkout/page.tsx';
 import { posterCode, sendPoster } from './checkout/print/poster.tsx';
@@ -62,7 +62,7 @@ pageRoutes.get('/p/:slug', (c) =>
     await hitBucket(c, 'payload', '');
     const slug = c.req.param('slug');
     if (!SLUG.test(slug)) throw new ApiError('not_found');
-    const ctx = await enterShard(c, ({ db }) => hasSlug(db, slug));
+    const ctx = await locate(c.var.ctx, ({ db }) => hasSlug(db, slug));
     const ps = c.req.query('ps');
     if (ps === undefined) return sendCheckout(page, ctx, { listing: await getListing(ctx.db, slug) });
     if (!UUID.test(ps)) throw new ApiError('not_found');
@@ -75,7 +75,7 @@ async function findOnSale(c: Context<AppEnv>) {
   await hitBucket(c, 'payload', '');
   const slug = c.req.param('slug') ?? '';
   if (!SLUG.test(slug)) throw new ApiError('not_found');
-  const ctx = await enterShard(c, ({ db }) => hasSlug(db, slug));
+  const ctx = await locate(c.var.ctx, ({ db }) => hasSlug(db, slug));
   return { ctx, listing: await getActiveListing(ctx.db, slug) };
 }
 pageRoutes.get('/p/:slug/qr', (c) =>
@@ -95,7 +95,7 @@ pageRoutes.get('/p/:slug/test-identity/:identity_session_id', (c) =>
     await hitBucket(c, 'payload', '');
     const sessionId = c.req.param('identity_session_id') as IdentitySessionId;
     if (!UUID.test(sessionId)) throw new ApiError('not_found');
-    const shard = await enterShard(c, ({ db }) => findIdentitySession(db, sessionId));
+    const shard = await locate(c.var.ctx, ({ db }) => findIdentitySession(db, sessionId));
     const { identifyAtPage } = await import('#features/sandbox/page-identity.ts');
     await identifyAtPage(shard, sessionId);
     return sendTestIdentity(page);
@@ -107,7 +107,7 @@ pageRoutes.get('/r/:receipt_id', (c) =>
     await hitBucket(c, 'receipt', '');
     const receiptId = c.req.param('receipt_id');
     if (!UUID.test(receiptId)) throw new ApiError('not_found');
-    const ctx = await enterShard(c, ({ db }) => hasReceipt(db, receiptId as ReceiptId));
+    const ctx = await locate(c.var.ctx, ({ db }) => hasReceipt(db, receiptId as ReceiptId));
     const { receipt, isOrphaned } = await getReceiptWithFate(ctx, receiptId as ReceiptId);
     const [sellerDomain, authorizationId, account, payment] = await Promise.all([
       findVerifiedDomain(ctx.db, receipt.merchantId),
@@ -131,7 +131,7 @@ pageRoutes.get('/s/:authorization_id', (c) =>
     await hitBucket(c, 'receipt', '');
     const authorizationId = c.req.param('authorization_id');
     if (!isAuthorizationId(authorizationId)) throw new ApiError('not_found');
-    const { db } = await enterShard(c, (one) => findAuthorization(one.db, authorizationId));
+    const { db } = await locate(c.var.ctx, (one) => findAuthorization(one.db, authorizationId));
     const row = await findAuthorization(db, authorizationId);
     if (row === null) throw new ApiError('not_found');
     return sendSubscription(page, row);

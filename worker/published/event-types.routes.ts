@@ -1,6 +1,6 @@
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
-import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
-import { type AppEnv, ModeQuery, ok, router } from '#platform/http/openapi.ts';
+import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { AppEnv } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
 import { EVENT_TYPES } from '#rules/events.ts';
 import { EVENT_CATALOG, envelopeOf, eventTypes, exampleOf } from './event-catalog.ts';
 
@@ -12,23 +12,19 @@ const EventType = z
     example: z.record(z.string(), z.unknown()),
   })
   .openapi('EventType');
-const route = createRoute({
-  method: 'get',
-  path: '/webhooks/event-types',
-  operationId: 'listEventTypes',
-  tags: ['Webhooks'],
-  summary: 'List event types',
-  description: 'Every event that can be emitted, with its JSON Schema and an example.',
-  ...merchantRoute('read'),
-  request: { query: z.object(ModeQuery) },
-  responses: { ...ok(z.array(EventType)), ...merchantErrors() },
-});
 
 /** Built once per isolate: seventeen schemas are not free, and do not change. */
 let catalog: ReturnType<typeof eventTypes> | null = null;
-export const eventTypeRoutes = router().openapi(route, (c) => {
-  catalog ??= eventTypes();
-  return c.json(catalog, 200);
+export const eventTypeRoutes = routes('Webhooks').read({
+  path: 'GET /webhooks/event-types',
+  id: 'listEventTypes',
+  summary: 'List event types',
+  description: 'Every event that can be emitted, with its JSON Schema and an example.',
+  returns: z.array(EventType),
+  answer: () => {
+    catalog ??= eventTypes();
+    return catalog;
+  },
 });
 
 /** The `webhooks` section of the published document: what we send, not what we answer. */

@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { type SQL, sql } from 'drizzle-orm';
 import { iso, MINUTE, SECOND } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
@@ -9,7 +9,8 @@ import { listMissingKeys, type NamedKey } from '#platform/chain/named-keys.ts';
 import { type Ctx, type Db, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
 import { fullness, isMailStalled, isStalled } from '#platform/db/vital-signs.ts';
 import { findFaults } from '#platform/http/configuration.ts';
-import { errors, orNull, router, Timestamp } from '#platform/http/openapi.ts';
+import { orNull, Timestamp } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import { isPriceHealthy } from '#platform/providers/price.ts';
 import { isProcessorHealthy } from '#platform/providers/processor.ts';
@@ -38,35 +39,6 @@ const HealthResponse = z
     not_configured: orNull(UnconfiguredBody).openapi({ description: 'null where the configuration as a whole is not sound.' }),
   })
   .openapi('HealthResponse');
-
-const route = (path: '/health' | '/v1/health', operationId: string) =>
-  createRoute({
-    method: 'get',
-    path,
-    operationId,
-    tags: ['System'],
-    summary: 'Get health',
-    description: 'Whether the service is well, and how what it depends on is. `/health` and `/v1/health` answer the same.',
-    request: {
-      query: z.object({
-        strict: z
-          .enum(['0', '1'])
-          .optional()
-          .openapi({ description: '1: a degraded service is 503 too, for monitors that read the status alone.' }),
-      }),
-    },
-    responses: {
-      200: {
-        description: 'Serving; degraded where something it depends on is not',
-        content: { 'application/json': { schema: HealthResponse } },
-      },
-      ...errors('rate_limited', 'validation_error'),
-      503: {
-        description: 'The database does not answer; with `strict=1`, or the service is degraded',
-        content: { 'application/json': { schema: HealthResponse } },
-      },
-    },
-  });
 
 const STALLED_MS = 30 * MINUTE;
 
@@ -207,12 +179,29 @@ export async function unconfiguredHealth(env: Env, options: { isStrict: boolean 
   return Response.json(health, { status });
 }
 
-export const healthRoutes = router()
-  .openapi(route('/health', 'getHealth'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), { isStrict: c.req.valid('query').strict === '1' });
-    return c.json(health, status);
-  })
-  .openapi(route('/v1/health', 'getHealthV1'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), { isStrict: c.req.valid('query').strict === '1' });
-    return c.json(health, status);
+const healthContent = { 'application/json': { schema: HealthResponse } };
+const Strict = z
+  .enum(['0', '1'])
+  .optional()
+  .openapi({ description: '1: a degraded service is 503 too, for monitors that read the status alone.' });
+
+export const healthRoutes = routes('System');
+for (const [path, id] of [
+  ['GET /health', 'getHealth'],
+  ['GET /v1/health', 'getHealthV1'],
+] as const)
+  healthRoutes.public({
+    path,
+    id,
+    summary: 'Get health',
+    description: 'Whether the service is well, and how what it depends on is. `/health` and `/v1/health` answer the same.',
+    query: z.object({ strict: Strict }),
+    returns: {
+      200: { description: 'Serving; degraded where something it depends on is not', content: healthContent },
+      503: { description: 'The database does not answer; with `strict=1`, or the service is degraded', content: healthContent },
+    },
+    respond: async ({ c, ctx, query }) => {
+      const { health, status } = await checkHealth(ctx, askOutside(ctx), { isStrict: query.strict === '1' });
+      return c.json(health, status);
+    },
   });

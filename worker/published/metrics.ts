@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { storyOf } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
@@ -11,9 +11,7 @@ import { type Ctx, type Env, newCtx } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/directory.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
 import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
-import { publicBodyErrors } from '#platform/http/callers.ts';
-import { router } from '#platform/http/openapi.ts';
-import { publicBucket } from '#platform/http/rate-limit.ts';
+import { routes } from '#platform/http/route.ts';
 import { logRequest, notesCounted } from '#platform/log.ts';
 import { writePoints } from '#platform/metrics-dataset.ts';
 import { SWEEPS } from '../sweeps.ts';
@@ -218,17 +216,12 @@ export async function recordMetrics(env: Env, now: number): Promise<void> {
   }
 }
 
-const metrics = createRoute({
-  method: 'get',
-  path: '/v1/operator/metrics',
-  hide: true,
-  middleware: [publicBucket('operator'), operatorOnly] as const,
-  responses: {
-    200: { description: 'Prometheus text', content: { 'text/plain': { schema: z.string() } } },
-    ...publicBodyErrors('not_found', 'rate_limited'),
-  },
+export const metricsRoutes = routes().public({
+  path: 'GET /v1/operator/metrics',
+  bucket: 'operator',
+  guards: [operatorOnly],
+  returns: { 200: { description: 'Prometheus text', content: { 'text/plain': { schema: z.string() } } } },
+  codes: ['not_found'],
+  respond: async ({ c, ctx }) =>
+    c.text(formatExposition(await readMetrics(ctx)), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),
 });
-
-export const metricsRoutes = router().openapi(metrics, async (c) =>
-  c.text(formatExposition(await readMetrics(c.var.ctx)), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),
-);

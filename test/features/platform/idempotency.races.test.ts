@@ -8,8 +8,8 @@ import type { AccountId, ProductId } from '#core/ids.ts';
 import { type Env, newCtx } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type IdempotentRequest, sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
-import { type Lease, lease, onceLeased } from '#platform/db/lease.ts';
-import { commitKept, type Keep, once } from '#platform/db/once.ts';
+import { answerLeased, type Lease, takeLease } from '#platform/db/lease.ts';
+import { answerOnce, commitWithAnswer, type StoreAnswer } from '#platform/db/once.ts';
 import { guard } from '#platform/db/tables/idempotency.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { withFaults } from '../../world/faults.ts';
@@ -28,7 +28,7 @@ const saying = (r: IdempotentRequest, text: string): IdempotentRequest => ({ ...
 const DONE = { status: 200, body: '{"done":true}' };
 const finish = (held: Lease, answer = DONE, now = NOW) => commit(ctxAt(now), { events: [], writes: held.finish(answer), result: null });
 const taken = async (r: IdempotentRequest, now = NOW): Promise<Lease> => {
-  const held = await lease(ctxAt(now), r);
+  const held = await takeLease(ctxAt(now), r);
   if (!('lease' in held)) throw new Error('expected a lease');
   return held.lease;
 };
@@ -54,7 +54,8 @@ function effect(ctx: ReturnType<typeof ctxAt>, externalId: string) {
     updatedAt: 1,
     version: 1,
   } as const;
-  return (keep: Keep<string>) => commitKept(ctx, { events: [], writes: [ctx.db.insert(products).values(row)], result: row.id }, keep);
+  return (storeAnswer: StoreAnswer<string>) =>
+    commitWithAnswer(ctx, { events: [], writes: [ctx.db.insert(products).values(row)], result: row.id }, storeAnswer);
 }
 const present = (id: string) => ({ status: 201, body: { id } });
 const effects = (name: string) => w.db.$count(products, sql`name = ${name}`);
@@ -63,15 +64,15 @@ const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : Str
 describe('an idempotency key whose effect is in the database', () => {
   it('gives the first answer back, byte for byte, and runs the effect once', async () => {
     const r = request();
-    const first = await once(ctxAt(), r, effect(ctxAt(), r.key), present);
-    const again = await once(ctxAt(NOW + 1000), r, effect(ctxAt(), r.key), present);
+    const first = await answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present);
+    const again = await answerOnce(ctxAt(NOW + 1000), r, effect(ctxAt(), r.key), present);
     expect(again).toEqual({ ...first, replayed: true });
     expect(await effects(r.key)).toBe(1);
   });
 
   it('runs the effect once for twenty callers at the same moment', async () => {
     const r = request();
-    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => once(ctxAt(), r, effect(ctxAt(), r.key), present)));
+    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present)));
     const bodies = new Set(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.body : codeOf(answer.reason))));
     expect(bodies.size).toBe(1);
     expect(await effects(r.key)).toBe(1);
@@ -79,8 +80,8 @@ describe('an idempotency key whose effect is in the database', () => {
 
   it('conflicts with another body under the same key, and does nothing', async () => {
     const r = request();
-    await once(ctxAt(), r, effect(ctxAt(), r.key), present);
-    await expect(once(ctxAt(), saying(r, '{"a":2}'), effect(ctxAt(), r.key), present)).rejects.toMatchObject({
+    await answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present);
+    await expect(answerOnce(ctxAt(), saying(r, '{"a":2}'), effect(ctxAt(), r.key), present)).rejects.toMatchObject({
       code: 'idempotency_conflict',
     });
     expect(await effects(r.key)).toBe(1);
@@ -91,29 +92,32 @@ describe('an idempotency key whose effect is in the database', () => {
     const refuse = async () => {
       throw new ApiError('setup_not_ready');
     };
-    await expect(once(ctxAt(), r, refuse, present)).rejects.toMatchObject({ code: 'setup_not_ready' });
-    expect((await once(ctxAt(), r, effect(ctxAt(), r.key), present)).replayed).toBe(false);
+    await expect(answerOnce(ctxAt(), r, refuse, present)).rejects.toMatchObject({ code: 'setup_not_ready' });
+    expect((await answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present)).replayed).toBe(false);
   });
 
   it('returns its answer although the answer of the commit was lost', async () => {
     const r = request();
     const { env } = withFaults(w.env, { after: ({ kind }) => kind === 'batch' });
     const ctx = ctxAt(NOW, env);
-    expect(await once(ctx, r, effect(ctx, r.key), present)).toMatchObject({ status: 201, replayed: false });
+    expect(await answerOnce(ctx, r, effect(ctx, r.key), present)).toMatchObject({ status: 201, replayed: false });
     expect(await effects(r.key)).toBe(1);
   });
 
   it('tells a caller to retry when the effect lost a race of its own', async () => {
     const r = request();
     const aborting = { events: [], writes: [ctxAt().db.insert(guard).select(sql`SELECT NULL WHERE 1`)], result: 'x' };
-    const abort = (keep: Keep<string>) => commitKept(ctxAt(), aborting, keep);
-    await expect(once(ctxAt(), r, abort, present)).rejects.toMatchObject({ code: 'idempotency_race', options: { retryAfterSeconds: 1 } });
+    const abort = (storeAnswer: StoreAnswer<string>) => commitWithAnswer(ctxAt(), aborting, storeAnswer);
+    await expect(answerOnce(ctxAt(), r, abort, present)).rejects.toMatchObject({
+      code: 'idempotency_race',
+      options: { retryAfterSeconds: 1 },
+    });
   });
 
   it('is free again after its life', async () => {
     const r = { ...request(), keepMs: 1000 };
-    await once(ctxAt(), r, effect(ctxAt(), r.key), present);
-    expect((await once(ctxAt(NOW + 2000), r, effect(ctxAt(), r.key), present)).replayed).toBe(false);
+    await answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present);
+    expect((await answerOnce(ctxAt(NOW + 2000), r, effect(ctxAt(), r.key), present)).replayed).toBe(false);
     expect(await effects(r.key)).toBe(2);
   });
 });
@@ -121,7 +125,7 @@ describe('an idempotency key whose effect is in the database', () => {
 describe('an idempotency key with an external call in the middle', () => {
   it('lets one of twenty in; the others are told it is in progress', async () => {
     const r = request();
-    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => lease(ctxAt(), r)));
+    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => takeLease(ctxAt(), r)));
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const answer of answers) if (answer.status === 'rejected') expect(codeOf(answer.reason)).toBe('idempotency_in_progress');
   });
@@ -131,13 +135,13 @@ describe('an idempotency key with an external call in the middle', () => {
     const [first, second] = [await taken(r), await taken(r, NOW + 31_000)];
     await expect(finish(first)).rejects.toThrow();
     await finish(second);
-    expect(await lease(ctxAt(), r)).toEqual({ answer: { ...DONE, replayed: true }, fence: second.fence });
+    expect(await takeLease(ctxAt(), r)).toEqual({ answer: { ...DONE, replayed: true }, fence: second.fence });
   });
 
   it('is not taken over with another body', async () => {
     const r = request();
-    await lease(ctxAt(), r);
-    await expect(lease(ctxAt(NOW + 31_000), saying(r, '{"other":true}'))).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    await takeLease(ctxAt(), r);
+    await expect(takeLease(ctxAt(NOW + 31_000), saying(r, '{"other":true}'))).rejects.toMatchObject({ code: 'idempotency_conflict' });
   });
 
   it('is never finished by a holder that slept while others took and released it: no fence comes again, whatever is asked for next', async () => {
@@ -149,7 +153,7 @@ describe('an idempotency key with an external call in the middle', () => {
     expect(third.fence).not.toBe(sleeper.fence);
     await expect(finish(sleeper, { status: 200, body: '{"answer":"of the sleeper"}' })).rejects.toThrow();
     await finish(third, { status: 200, body: '{"answer":"of the third"}' }, NOW + 33_000);
-    const told = await lease(ctxAt(NOW + 34_000), other);
+    const told = await takeLease(ctxAt(NOW + 34_000), other);
     expect(told).toMatchObject({ answer: { body: '{"answer":"of the third"}', replayed: true } });
   });
 
@@ -159,22 +163,22 @@ describe('an idempotency key with an external call in the middle', () => {
     const later = saying(r, '{"new":true}');
     const held = await taken(later, NOW + 2000);
     await finish(held, { status: 200, body: '{"second":"life"}' }, NOW + 2000);
-    expect(await lease(ctxAt(NOW + 2500), later)).toMatchObject({ answer: { body: '{"second":"life"}' } });
+    expect(await takeLease(ctxAt(NOW + 2500), later)).toMatchObject({ answer: { body: '{"second":"life"}' } });
   });
 
   it('is held by a request that did not hear that it got the lease; one that cannot ask gives it back', async () => {
     const [r, unheard] = [request(), request()];
     const lost = withFaults(w.env, { after: ({ kind }) => kind === 'write' });
-    const held = await lease(ctxAt(NOW, lost.env), r);
+    const held = await takeLease(ctxAt(NOW, lost.env), r);
     if (!('lease' in held)) throw new Error('expected a lease');
     await commit(ctxAt(NOW, lost.env), { events: [], writes: held.lease.finish(DONE), result: null });
     // Neither the answer nor the question after it comes through; what is done after the response does.
     const deferred: Promise<unknown>[] = [];
     const { env } = withFaults(w.env, { after: ({ number }) => number === 1, before: ({ number }) => number === 2 });
     const deaf = newCtx(env, { requestId: 'req_deaf', now: NOW, defer: (work) => deferred.push(work) });
-    await expect(lease(deaf, unheard)).rejects.toThrow();
+    await expect(takeLease(deaf, unheard)).rejects.toThrow();
     await Promise.all(deferred);
-    expect('lease' in (await lease(ctxAt(NOW + 1), unheard))).toBe(true);
+    expect('lease' in (await takeLease(ctxAt(NOW + 1), unheard))).toBe(true);
   });
 
   it('answers once where the work is in many steps, also when the answer of the last one is lost', async () => {
@@ -183,8 +187,8 @@ describe('an idempotency key with an external call in the middle', () => {
     const work = async () => ({ times: ++times });
     const present = (body: { times: number }) => ({ status: 202, body });
     const { env } = withFaults(w.env, { after: ({ kind }) => kind === 'batch' });
-    const first = await onceLeased(ctxAt(NOW, env), r, work, present);
-    const again = await onceLeased(ctxAt(NOW + 60_000), r, work, present);
+    const first = await answerLeased(ctxAt(NOW, env), r, work, present);
+    const again = await answerLeased(ctxAt(NOW + 60_000), r, work, present);
     expect([first, again]).toEqual([
       { status: 202, body: '{"times":1}', replayed: false },
       { status: 202, body: '{"times":1}', replayed: true },
@@ -193,13 +197,13 @@ describe('an idempotency key with an external call in the middle', () => {
       throw new ApiError('setup_not_ready');
     };
     const refused = request();
-    await expect(onceLeased(ctxAt(), refused, refuse, present)).rejects.toMatchObject({ code: 'setup_not_ready' });
-    expect((await onceLeased(ctxAt(), refused, work, present)).body).toBe('{"times":2}');
+    await expect(answerLeased(ctxAt(), refused, refuse, present)).rejects.toMatchObject({ code: 'setup_not_ready' });
+    expect((await answerLeased(ctxAt(), refused, work, present)).body).toBe('{"times":2}');
   });
 });
 
 describe('what tells a request from another under its key', () => {
-  const sent = (r: IdempotentRequest) => once(ctxAt(), r, effect(ctxAt(), r.key), present);
+  const sent = (r: IdempotentRequest) => answerOnce(ctxAt(), r, effect(ctxAt(), r.key), present);
   it.each([
     ['a field that is left out, though the route would have filled it in', '{"a":1}', '{"a":1,"units":1}'],
     ['a field the route does not know', '{"a":1}', '{"a":1,"b":2}'],
@@ -236,15 +240,15 @@ describe('an answer that holds a secret', () => {
   it('is replayed to the byte and stands nowhere in clear, nor does anything one could guess it by', async () => {
     const r = { ...request({ password: 'correct horse battery' }), isSecret: true };
     const show = (id: string) => ({ status: 201, body: { secret: `whsec_${id}` } });
-    const first = await once(ctxAt(), r, effect(ctxAt(), r.key), show);
-    expect(await once(ctxAt(), r, effect(ctxAt(), r.key), show)).toEqual({ ...first, replayed: true });
+    const first = await answerOnce(ctxAt(), r, effect(ctxAt(), r.key), show);
+    expect(await answerOnce(ctxAt(), r, effect(ctxAt(), r.key), show)).toEqual({ ...first, replayed: true });
     const row = await w.env.DB.prepare('SELECT * FROM claims WHERE key = ?').bind(r.key).first<Record<string, string>>();
     expect(JSON.stringify(row)).not.toContain('whsec_');
     expect(row!.fingerprint).not.toContain(sha256Hex(utf8(canonicalJson(JSON.parse(r.text)))));
     // A row copied to another key does not open there.
     const other = { ...request({ password: 'correct horse battery' }), isSecret: true };
     await w.env.DB.prepare('UPDATE claims SET key = ? WHERE key = ?').bind(other.key, r.key).run();
-    await expect(once(ctxAt(), other, effect(ctxAt(), other.key), show)).rejects.toThrow();
+    await expect(answerOnce(ctxAt(), other, effect(ctxAt(), other.key), show)).rejects.toThrow();
   });
 });
 
@@ -253,7 +257,7 @@ describe('the sweep of idempotency records', () => {
     const { DB } = w.env;
     await DB.prepare('DELETE FROM claims').run();
     const [kept, held] = [request(), request()];
-    await once(ctxAt(), kept, effect(ctxAt(), kept.key), present);
+    await answerOnce(ctxAt(), kept, effect(ctxAt(), kept.key), present);
     await taken(held);
     const ended = JSON.stringify(Array.from({ length: 1200 }, (_, i) => `ended-${i}`));
     await DB.prepare("INSERT INTO claims (scope, key, fingerprint, fence, expires_at) SELECT 's', value, '', 1, ? FROM json_each(?)")

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newCtx } from '#platform/context.ts';
-import { lease } from '#platform/db/lease.ts';
+import { takeLease } from '#platform/db/lease.ts';
 import { REPEATED } from '../../world/env.ts';
 import { withFaults } from '../../world/faults.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../../world/world.ts';
@@ -136,7 +136,7 @@ describe.each(Object.entries(CASES))('an Idempotency-Key on %s', (_name, one) =>
     expect(await row.first()).not.toBeNull();
     const held = newMark();
     const ctx = newCtx(w.env, { requestId: 'req_lease', defer: () => {} });
-    const taken = await lease(ctx, { scope, key: held, text: JSON.stringify(one.body(mark)) });
+    const taken = await takeLease(ctx, { scope, key: held, text: JSON.stringify(one.body(mark)) });
     if (!('lease' in taken)) throw new Error('expected a lease');
     const waiting = await call(one, one.body(mark), held);
     expect([waiting.status, waiting.body.code, waiting.headers.get('Retry-After')]).toEqual([409, 'idempotency_in_progress', '1']);

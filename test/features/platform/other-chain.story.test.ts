@@ -3,7 +3,7 @@ import { connectBuyer } from '#features/checkout/connect.ts';
 import { sendTransaction } from '#features/checkout/send-transaction.ts';
 import { confirmPayment } from '#features/payments/confirm/confirm.ts';
 import { newCtx } from '#platform/context.ts';
-import { keepNothing } from '#platform/db/once.ts';
+import { skipStoring } from '#platform/db/once.ts';
 import { MemoryChain } from '../../world/memory-chain.ts';
 import { World } from '../../world/world.ts';
 
@@ -16,7 +16,7 @@ describe('a chain that is no node', () => {
     const ctx = { ...newCtx(w.env, { requestId: 'req_memory_chain', defer: () => {} }), chain };
     await w.chain.call('local_resetCalls');
 
-    const begun = await connectBuyer(ctx, { slug: product.slug, walletAddress: buyer.address }, keepNothing);
+    const begun = await connectBuyer(ctx, { slug: product.slug, walletAddress: buyer.address }, skipStoring);
     if ('provider' in begun) throw new Error('this product asks for no identity');
     const { payment, prepared } = begun;
     const wire = await w.chain.sign(buyer, prepared!.transaction);

@@ -5,7 +5,7 @@ import type { Locale } from '#core/locales.ts';
 import { dropMailsOf } from '#features/mail/outbox.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { fetchPicture } from '#platform/providers/picture.ts';
@@ -33,7 +33,12 @@ export interface AccountUpdate {
 }
 
 /** Changes what is shown of an account, live: 403 for a sandbox key. The names it answers are none where nothing would change. */
-export async function updateAccount(ctx: Scope, actor: Actor, input: UpdateAccount, keep: Keep<AccountUpdate>): Promise<AccountUpdate> {
+export async function updateAccount(
+  ctx: Scope,
+  actor: Actor,
+  input: UpdateAccount,
+  storeAnswer: StoreAnswer<AccountUpdate>,
+): Promise<AccountUpdate> {
   if (!actor.livemode && actor.via === 'key') {
     const detail = 'A sandbox key cannot change what live buyers see.';
     throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
@@ -55,7 +60,7 @@ export async function updateAccount(ctx: Scope, actor: Actor, input: UpdateAccou
       updatedFields.length === 0
         ? undefined
         : { displayName, timezone, locale, notificationPrefs: prefs.merged, merchantSettings: settings };
-    return { values, writes: [...logo.writes(ctx, account.id), ...(await keep({ updatedFields, logoProblem: logo.problem }))] };
+    return { values, writes: [...logo.writes(ctx, account.id), ...(await storeAnswer({ updatedFields, logoProblem: logo.problem }))] };
   });
   return { updatedFields, logoProblem: logo.problem };
 }

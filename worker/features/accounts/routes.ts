@@ -1,39 +1,20 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { LOCALE_NAMES } from '#core/locales.ts';
 import { iso } from '#core/time.ts';
 import { addressKeysOf, type BounceReason, findBounce } from '#features/mail/outbox.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
-import type { Keep } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import {
-  keyedPersonRoute,
-  merchantBodyErrors,
-  merchantErrors,
-  merchantRoute,
-  merchantWriteErrors,
-  writeRoute,
-} from '#platform/http/callers.ts';
-import { answerOnce, malformedKeyErrors, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import {
-  type ActorEnv,
-  DetailResponse,
-  given,
-  jsonBody,
-  ModeQuery,
-  ok,
-  orNull,
-  type RouteContext,
-  router,
-  Timestamp,
-  UpdateResponse,
-} from '#platform/http/openapi.ts';
+import { merchantBodyErrors } from '#platform/http/callers.ts';
+import { malformedKeyErrors } from '#platform/http/idempotency-key.ts';
+import { type ActorEnv, DetailResponse, given, orNull, type RouteContext, Timestamp, UpdateResponse } from '#platform/http/openapi.ts';
 import { countPasswordTry, hitBucket } from '#platform/http/rate-limit.ts';
+import { routes } from '#platform/http/route.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#rules/letters.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { ACCOUNT } from '#rules/states.ts';
-import { type AccountUpdate, deleteAccount, updateAccount } from './account.ts';
+import { deleteAccount, updateAccount } from './account.ts';
 import { ClaimsBody, Email } from './auth/routes.ts';
 import { claimsOf } from './auth/tokens.ts';
 import { changeSecurity } from './security.ts';
@@ -118,18 +99,6 @@ const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor, { provi
   ...given('claimed', account.claimed && { ...account.claimed, at: iso(account.claimed.at) }),
 });
 
-const me = createRoute({
-  method: 'get',
-  path: '/account/me',
-  operationId: 'getAccount',
-  tags: ['Account'],
-  summary: 'Get the account',
-  description: 'The account that calls.',
-  ...merchantRoute('read'),
-  request: { query: z.object(ModeQuery) },
-  responses: { ...ok(AccountBody), ...merchantErrors() },
-});
-
 /** The canonical IANA name of a zone that the platform's calendar knows; null for others. Plain offsets such as +02:00 have no rules for the seasons. */
 function timezoneOf(text: string): string | null {
   try {
@@ -155,20 +124,6 @@ const UpdateAccountRequest = z
   })
   .openapi('UpdateAccountRequest', { example: { timezone: 'Europe/Berlin', merchant_settings: { checkout_accent_hex: '#1a2b3c' } } });
 
-const update = createRoute({
-  method: 'patch',
-  path: '/account/me',
-  operationId: 'updateAccount',
-  tags: ['Account'],
-  summary: 'Update the account',
-  description:
-    'Settings are merged; an empty text clears one. `updated_fields` names what changed, settings as dotted paths. A `checkout_logo_url` ' +
-    'is read whenever it is saved: a PNG or JPEG of at most 200 KB heads the PDFs of receipts; `detail` says where it cannot.',
-  ...writeRoute,
-  request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(UpdateAccountRequest) },
-  responses: { ...ok(UpdateResponse), ...merchantWriteErrors('state_conflict') },
-});
-
 const ChangeSecurityRequest = z
   .object({
     email: Email.optional(),
@@ -183,70 +138,66 @@ async function limitGuesses(c: RouteContext<ActorEnv>): Promise<void> {
   await countPasswordTry(c, c.var.actor.accountId);
 }
 
-const security = createRoute({
-  method: 'patch',
-  path: '/account/me/security',
-  operationId: 'changeSecurity',
-  tags: ['Account'],
-  summary: 'Change e-mail or password',
-  description:
-    'An account without a password sets its first one within 15 minutes of signing in, without `current_password`. Sent again ' +
-    'under its Idempotency-Key, with a token of a new sign-in, it has the same answer, and the old password is not asked for.',
-  ...keyedPersonRoute(limitGuesses),
-  request: { headers: OptionalIdempotencyHeader, ...jsonBody(ChangeSecurityRequest) },
-  responses: {
-    ...ok(UpdateResponse),
-    ...merchantWriteErrors('invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'no_change'),
-  },
-});
-
-const remove = createRoute({
-  method: 'delete',
-  path: '/account/account',
-  operationId: 'deleteAccount',
-  tags: ['Account'],
-  summary: 'Delete the account',
-  description:
-    'It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs ' +
-    'are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. ' +
-    'It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.',
-  ...keyedPersonRoute(),
-  request: { headers: OptionalIdempotencyHeader },
-  responses: { ...ok(DetailResponse), ...merchantBodyErrors(...malformedKeyErrors, 'state_conflict') },
-});
-
-export const accountRoutes = router()
-  .openapi(me, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const account = await getAccount(ctx.db, actor.accountId);
-    return c.json(toAccountResource(ctx, account, actor, await besideOf(ctx, account)), 200);
+export const accountRoutes = routes('Account')
+  .read({
+    path: 'GET /account/me',
+    id: 'getAccount',
+    summary: 'Get the account',
+    description: 'The account that calls.',
+    returns: AccountBody,
+    answer: async ({ scope, actor }) => {
+      const account = await getAccount(scope.db, actor.accountId);
+      return toAccountResource(scope, account, actor, await besideOf(scope, account));
+    },
   })
-  .openapi(update, async (c) => {
-    const { display_name, timezone, locale, notification_prefs, merchant_settings } = c.req.valid('json');
-    const patch = {
-      displayName: display_name,
-      timezone,
-      locale,
-      notificationPrefs: notification_prefs,
-      merchantSettings: merchant_settings,
-    };
-    const present = ({ updatedFields, logoProblem }: AccountUpdate) => {
+  .write({
+    path: 'PATCH /account/me',
+    id: 'updateAccount',
+    summary: 'Update the account',
+    description:
+      'Settings are merged; an empty text clears one. `updated_fields` names what changed, settings as dotted paths. A `checkout_logo_url` ' +
+      'is read whenever it is saved: a PNG or JPEG of at most 200 KB heads the PDFs of receipts; `detail` says where it cannot.',
+    body: UpdateAccountRequest,
+    returns: UpdateResponse,
+    codes: ['state_conflict'],
+    once: ({ scope, actor, body }, storeAnswer) => {
+      const { display_name: displayName, notification_prefs: notificationPrefs, merchant_settings: merchantSettings, ...rest } = body;
+      return updateAccount(scope, actor, { ...rest, displayName, notificationPrefs, merchantSettings }, storeAnswer);
+    },
+    present: ({ updatedFields, logoProblem }) => {
       const detail =
         logoProblem === null ? 'Account updated.' : `Account updated. Papers show no logo: ${logoProblem}. Save it again to try again.`;
-      return { status: 200, body: { detail, updated_fields: updatedFields } };
-    };
-    return sendStored(c, await answerOnce<AccountUpdate>(c, (keep) => updateAccount(c.var.scope, c.var.actor, patch, keep), present));
+      return { detail, updated_fields: updatedFields };
+    },
   })
-  .openapi(security, async (c) => {
-    const { email, current_password, new_password } = c.req.valid('json');
-    const change = { email, currentPassword: current_password, newPassword: new_password };
-    const present = (updated: string[]) => {
-      return { status: 200, body: { detail: 'Changed. Every session has ended; sign in again.', updated_fields: updated } };
-    };
-    const run = (keep: Keep<string[]>) => changeSecurity(c.var.scope, c.var.actor, change, keep);
-    return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));
+  .person({
+    path: 'PATCH /account/me/security',
+    id: 'changeSecurity',
+    summary: 'Change e-mail or password',
+    description:
+      'An account without a password sets its first one within 15 minutes of signing in, without `current_password`. Sent again ' +
+      'under its Idempotency-Key, with a token of a new sign-in, it has the same answer, and the old password is not asked for.',
+    limit: limitGuesses,
+    body: ChangeSecurityRequest,
+    returns: UpdateResponse,
+    codes: ['invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'no_change'],
+    once: ({ scope, actor, body: { email, current_password: currentPassword, new_password: newPassword } }, storeAnswer) =>
+      changeSecurity(scope, actor, { email, currentPassword, newPassword }, storeAnswer),
+    present: (updated) => ({ detail: 'Changed. Every session has ended; sign in again.', updated_fields: updated }),
+    isSecret: true,
   })
-  .openapi(remove, async (c) => {
-    await deleteAccount(c.var.scope, c.var.actor);
-    return c.json({ detail: 'The account is deleted. Its sessions and keys have ended.' }, 200);
+  .person({
+    path: 'DELETE /account/account',
+    id: 'deleteAccount',
+    summary: 'Delete the account',
+    description:
+      'It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs ' +
+      'are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. ' +
+      'It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.',
+    returns: DetailResponse,
+    refusals: merchantBodyErrors(...malformedKeyErrors, 'state_conflict'),
+    answer: async ({ scope, actor }) => {
+      await deleteAccount(scope, actor);
+      return { detail: 'The account is deleted. Its sessions and keys have ended.' };
+    },
   });

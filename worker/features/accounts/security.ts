@@ -1,6 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { passwordLetters } from './auth/email-proof.ts';
@@ -20,7 +20,12 @@ interface ChangeSecurity {
  * Changes e-mail or password and ends every session, the caller's own included. The address until now hears of it. 401 invalid_credentials, 403
  * invalid_authorization (`sign_in_required`), 409 email_registered, 422 password_too_short or no_change.
  */
-export async function changeSecurity(ctx: Scope, actor: Actor, input: ChangeSecurity, keep: Keep<string[]>): Promise<string[]> {
+export async function changeSecurity(
+  ctx: Scope,
+  actor: Actor,
+  input: ChangeSecurity,
+  storeAnswer: StoreAnswer<string[]>,
+): Promise<string[]> {
   if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
   if (input.newPassword !== undefined) requirePasswordLength(input.newPassword);
   let updatedFields: string[] = [];
@@ -39,7 +44,7 @@ export async function changeSecurity(ctx: Scope, actor: Actor, input: ChangeSecu
       ...(values.email ? planSecurityAlert(ctx, account, { change: 'email' }) : []),
       ...(values.email ? planVerification(ctx, { ...account, ...values }) : []),
     ];
-    const writes = [...guards, ...letters, ...(await keep(updatedFields))];
+    const writes = [...guards, ...letters, ...(await storeAnswer(updatedFields))];
     return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes, wasStored };
   });
   return updatedFields;

@@ -7,7 +7,7 @@ import { getActiveListing, type Listing } from '#features/products/product.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, commitNew, isAborted } from '#platform/db/commit.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
@@ -41,7 +41,7 @@ export interface IdentityNeeded {
  * unknown or archived product, 429 rate_limited where strangers hold too many sessions of it open, 503 rpc_unavailable, and what a
  * hand-off and `beginPayment` refuse.
  */
-export async function connectBuyer(shard: Shard, input: Connect, keep: Keep<Checkout>): Promise<Checkout | IdentityNeeded> {
+export async function connectBuyer(shard: Shard, input: Connect, storeAnswer: StoreAnswer<Checkout>): Promise<Checkout | IdentityNeeded> {
   const { handoffToken } = input;
   const listing = await (handoffToken === undefined
     ? getActiveListing(shard.db, input.slug)
@@ -57,7 +57,7 @@ export async function connectBuyer(shard: Shard, input: Connect, keep: Keep<Chec
     const { events } = change;
     // A buyer whom the merchant's server sent is not limited by how many sessions strangers hold.
     const writes = handoff ? change.writes : [abortIfAtSessionLimit(ctx, payment.productId), ...change.writes];
-    await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, keep(checkout)), () => findPayment(ctx, payment.id));
+    await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, storeAnswer(checkout)), () => findPayment(ctx, payment.id));
   } catch (error) {
     if (handoff) await requireUnused(ctx, handoff);
     else if (isAborted(error)) await requireSessionCapacity(ctx.db, payment.productId);

@@ -9,7 +9,7 @@ import { getActiveListing, type Listing } from '#features/products/product.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged, type Write } from '#platform/db/commit.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { loadNamedIdentity } from './buyer-identity/identity.ts';
 import type { BuyerTerms } from './buyer-terms.ts';
@@ -42,7 +42,7 @@ export async function replacePayment(
     identitySessionId,
   }: Pick<Connect, 'slug' | 'asset' | 'walletAddress' | 'locale' | 'identitySessionId'>,
   replacedId: PaymentId,
-  keep: Keep<Checkout>,
+  storeAnswer: StoreAnswer<Checkout>,
 ): Promise<Checkout> {
   const reload = async (): Promise<Replaced> => {
     const payment = await getPayment(shard, replacedId);
@@ -73,7 +73,7 @@ export async function replacePayment(
     begun = { payment: change.result, now: ctx.now, prepared, subscribing: null };
     const events = [...ended.events, ...change.events];
     const writes = [abortIfInFlight(ctx, payment.id), ...ended.writes, ...change.writes, ...followersOf(ctx, payment, change.result)];
-    return withAnswer({ events, writes, result: begun }, keep(begun));
+    return withAnswer({ events, writes, result: begun }, storeAnswer(begun));
   });
 }
 

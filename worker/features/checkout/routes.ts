@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
 import type { IdentitySessionId, PaymentId, PaymentSessionId } from '#core/ids.ts';
 import { findLocale, LOCALE_NAMES } from '#core/locales.ts';
@@ -12,23 +12,16 @@ import { hasSlug } from '#features/products/store.ts';
 import { requireWallet } from '#platform/chain/payees.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
+import { locate } from '#platform/db/directory.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
-import type { Keep } from '#platform/db/once.ts';
+import { answerLeased } from '#platform/db/lease.ts';
+import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
 import type { Unmatched } from '#platform/db/tables/payments.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
-import { publicBodyErrors } from '#platform/http/callers.ts';
 import { ICON_PATH } from '#platform/http/icon.ts';
-import {
-  answerLeased,
-  answerOnce,
-  checkIdempotencyKey,
-  OptionalIdempotencyHeader,
-  optionalKeyErrors,
-  sendStored,
-} from '#platform/http/idempotency-key.ts';
-import { errors, idOf, idParam, jsonBody, ok, optionalJsonBody, protocolBodyErrors, router } from '#platform/http/openapi.ts';
-import { publicBucket } from '#platform/http/rate-limit.ts';
-import { enterShard } from '#platform/http/shard.ts';
+import { keyedRequest, sendAnswer } from '#platform/http/idempotency-key.ts';
+import { idOf } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { type Connect, connectBuyer, type IdentityNeeded } from './connect.ts';
 import { requireBuyer } from './plan-payment.ts';
@@ -97,87 +90,8 @@ const IdentityNeededResponse = z
       'The buyer has to show who they are first: POST /v1/products/p/{slug}/identity, then connect again with its identity_session_id.',
   });
 
-const connect = createRoute({
-  method: 'post',
-  path: '/products/p/{slug}/connect',
-  operationId: 'connectBuyer',
-  tags: ['Checkout'],
-  summary: 'Start a checkout',
-  description:
-    'Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session ' +
-    'with a payment under way returns that one. In another asset it is 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.',
-  middleware: [publicBucket('connect', (c) => c.req.param('slug') ?? ''), checkIdempotencyKey] as const,
-  request: {
-    headers: OptionalIdempotencyHeader,
-    params: slugParam,
-    ...optionalJsonBody(ConnectRequest),
-  },
-  responses: {
-    ...ok(z.union([ConnectResponse, IdentityNeededResponse])),
-    ...publicBodyErrors(
-      ...optionalKeyErrors,
-      'handoff_secret_mismatch',
-      'not_found',
-      'setup_not_ready',
-      'state_conflict',
-      'payment_failed',
-      'session_expired',
-      'handoff_expired',
-      'identity_expired',
-      'invalid_wallet_address',
-      'identity_verification_required',
-      'rate_limited',
-      'plan_limit_reached',
-      'fee_wallet_missing',
-      'handoff_not_configured',
-      'price_unavailable',
-      'rpc_unavailable',
-    ),
-  },
-});
-
-const params = idParam('payment_id', idOf<PaymentId>());
-const solanaPayLabel = createRoute({
-  method: 'get',
-  path: '/pay/{payment_id}/solana-pay',
-  operationId: 'getSolanaPay',
-  tags: ['Checkout'],
-  summary: 'Get a Solana Pay label',
-  description: 'Solana Pay transaction request: who asks.',
-  middleware: publicBucket('status', (c) => c.req.param('payment_id') ?? ''),
-  request: { params },
-  responses: {
-    ...ok(z.object({ label: z.string(), icon: z.url() }).openapi('SolanaPayLabel')),
-    ...errors('not_found', 'rate_limited', 'validation_error'),
-  },
-});
 // Of a protocol that may grow: it takes fields that we do not know.
 const SolanaPayRequest = z.looseObject({ account: z.string().max(64) }).openapi('SolanaPayRequest');
-const solanaPay = createRoute({
-  method: 'post',
-  path: '/pay/{payment_id}/solana-pay',
-  operationId: 'postSolanaPay',
-  tags: ['Checkout'],
-  summary: 'Make a Solana Pay transaction',
-  description: 'Solana Pay transaction request: the transaction to sign.',
-  middleware: publicBucket('confirm', (c) => c.req.param('payment_id') ?? ''),
-  request: { params, ...jsonBody(SolanaPayRequest) },
-  responses: {
-    ...ok(z.object({ transaction: z.string(), message: z.string() }).openapi('SolanaPayTransaction')),
-    ...errors(
-      'validation_error',
-      ...protocolBodyErrors,
-      'not_found',
-      'state_conflict',
-      'payment_failed',
-      'session_expired',
-      'invalid_wallet_address',
-      'identity_verification_required',
-      'rate_limited',
-      'rpc_unavailable',
-    ),
-  },
-});
 
 /** Refuses to prepare what could not be paid in time, or whose buyer has not shown the identity the merchant requires. */
 function requireOpen(ctx: Ctx, asked: IdentityRequirement): void {
@@ -192,65 +106,113 @@ function requireOpen(ctx: Ctx, asked: IdentityRequirement): void {
   if (unidentified) throw unidentified;
 }
 
-export const checkoutRoutes = router()
-  .openapi(connect, async (c) => {
-    const {
-      wallet_address,
-      customer_ref,
-      email,
-      asset,
-      locale,
-      handoff_token,
-      identity_session_id,
-      payment_session_id,
-      replaces_payment_id,
-    } = c.req.valid('json');
-    const { slug } = c.req.valid('param');
-    if (wallet_address !== undefined) requireWallet(wallet_address);
-    const buyer: Connect = {
-      slug,
-      asset,
-      email,
-      locale,
-      walletAddress: wallet_address,
-      customerRef: customer_ref,
-      handoffToken: handoff_token,
-      identitySessionId: identity_session_id,
-    };
-    const ctx = await enterShard(c, ({ db }) => hasSlug(db, slug));
-    // Nothing was begun where a buyer has to show who they are first.
-    const present = (checkout: Checkout | IdentityNeeded, unmatched: Unmatched[] = []): Answer =>
-      'provider' in checkout
-        ? { status: 200, body: { identity: { required: true, provider: checkout.provider } }, isFinished: false }
-        : { status: 200, body: toConnectResource(ctx, checkout, unmatched) };
-    // A payment that a session holds already may have been paid in part.
-    const presentHeld = async (checkout: Checkout | IdentityNeeded): Promise<Answer> =>
-      present(checkout, 'provider' in checkout ? [] : await listUnmatchedOf(ctx.db, [checkout.payment.id]));
-    if (payment_session_id && !replaces_payment_id)
-      return sendStored(c, await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id), presentHeld));
-    const begin = (keep: Keep<Checkout>) =>
-      replaces_payment_id ? replacePayment(ctx, buyer, replaces_payment_id, keep) : connectBuyer(ctx, buyer, keep);
-    return sendStored(c, await answerOnce<Checkout | IdentityNeeded>(c, begin, present));
+export const checkoutRoutes = routes('Checkout')
+  .public({
+    path: 'POST /products/p/{slug}/connect',
+    id: 'connectBuyer',
+    summary: 'Start a checkout',
+    description:
+      'Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session ' +
+      'with a payment under way returns that one. In another asset it is 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.',
+    bucket: 'connect',
+    by: 'slug',
+    key: 'optional',
+    params: slugParam,
+    body: ConnectRequest,
+    isBodyOptional: true,
+    returns: z.union([ConnectResponse, IdentityNeededResponse]),
+    codes: [
+      'handoff_secret_mismatch',
+      'not_found',
+      'setup_not_ready',
+      'state_conflict',
+      'payment_failed',
+      'session_expired',
+      'handoff_expired',
+      'identity_expired',
+      'invalid_wallet_address',
+      'identity_verification_required',
+      'plan_limit_reached',
+      'fee_wallet_missing',
+      'handoff_not_configured',
+      'price_unavailable',
+      'rpc_unavailable',
+    ],
+    check: ({ body: { wallet_address: wallet } }) => wallet !== undefined && requireWallet(wallet),
+    shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasSlug(db, params.slug)),
+    respond: async ({ c, shard, params, body }) => {
+      const { payment_session_id: sessionId, replaces_payment_id: replaced } = body;
+      const buyer: Connect = {
+        slug: params.slug,
+        asset: body.asset,
+        email: body.email,
+        locale: body.locale,
+        walletAddress: body.wallet_address,
+        customerRef: body.customer_ref,
+        handoffToken: body.handoff_token,
+        identitySessionId: body.identity_session_id,
+      };
+      // Nothing was begun where a buyer has to show who they are first.
+      const present = (checkout: Checkout | IdentityNeeded, unmatched: Unmatched[] = []): Answer =>
+        'provider' in checkout
+          ? { status: 200, body: { identity: { required: true, provider: checkout.provider } }, isFinished: false }
+          : { status: 200, body: toConnectResource(shard, checkout, unmatched) };
+      // A payment that a session holds already may have been paid in part.
+      const presentHeld = async (checkout: Checkout | IdentityNeeded): Promise<Answer> =>
+        present(checkout, 'provider' in checkout ? [] : await listUnmatchedOf(shard.db, [checkout.payment.id]));
+      const request = await keyedRequest(c);
+      if (sessionId && !replaced)
+        return sendAnswer(c, await answerLeased(shard, request, () => connectInSession(shard, buyer, sessionId), presentHeld));
+      const begin = (storeAnswer: StoreAnswer<Checkout>) =>
+        replaced ? replacePayment(shard, buyer, replaced, storeAnswer) : connectBuyer(shard, buyer, storeAnswer);
+      return sendAnswer(c, await answerOnce<Checkout | IdentityNeeded>(shard, request, begin, present));
+    },
   })
-  .openapi(solanaPayLabel, async (c) => {
-    const paymentId = c.req.valid('param').payment_id;
-    const ctx = await enterShard(c, (shard) => hasPayment(shard, paymentId));
-    const payment = await getPayment(ctx, paymentId);
-    return c.json({ label: payment.terms.productName, icon: `${ctx.baseUrl}${ICON_PATH}` }, 200);
+  .public({
+    path: 'GET /pay/{payment_id}/solana-pay',
+    id: 'getSolanaPay',
+    summary: 'Get a Solana Pay label',
+    description: 'Solana Pay transaction request: who asks.',
+    bucket: 'status',
+    by: 'payment_id',
+    returns: z.object({ label: z.string(), icon: z.url() }).openapi('SolanaPayLabel'),
+    codes: ['not_found'],
+    shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
+    answer: async ({ shard, params }) => {
+      const payment = await getPayment(shard, params.payment_id);
+      return { label: payment.terms.productName, icon: `${shard.baseUrl}${ICON_PATH}` };
+    },
   })
-  .openapi(solanaPay, async (c) => {
-    const paymentId = c.req.valid('param').payment_id;
-    const { account } = c.req.valid('json');
-    requireWallet(account, 'account');
-    const ctx = await enterShard(c, (shard) => hasPayment(shard, paymentId));
-    const known = (await findWithProduct(ctx, paymentId)) ?? raise('not_found');
-    const { payment } = known;
-    requireOpen(ctx, known);
-    requireBuyer(account, payment.recipientWallet);
-    const [{ transaction }] = await Promise.all([
-      prepareTransaction(await inMode(ctx, payment), payment, account),
-      requireNoneInFlight(ctx, payment.id),
-    ]);
-    c.header('Cache-Control', 'no-store');
-    return c.json({ transaction, message: payment.terms.productName }, 200);
+  .public({
+    path: 'POST /pay/{payment_id}/solana-pay',
+    id: 'postSolanaPay',
+    summary: 'Make a Solana Pay transaction',
+    description: 'Solana Pay transaction request: the transaction to sign.',
+    bucket: 'confirm',
+    by: 'payment_id',
+    body: SolanaPayRequest,
+    returns: z.object({ transaction: z.string(), message: z.string() }).openapi('SolanaPayTransaction'),
+    codes: [
+      'not_found',
+      'state_conflict',
+      'payment_failed',
+      'session_expired',
+      'invalid_wallet_address',
+      'identity_verification_required',
+      'rpc_unavailable',
+    ],
+    shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
+    answer: async ({ c, shard, params, body: { account } }) => {
+      requireWallet(account, 'account');
+      const known = (await findWithProduct(shard, params.payment_id)) ?? raise('not_found');
+      const { payment } = known;
+      requireOpen(shard, known);
+      requireBuyer(account, payment.recipientWallet);
+      const [{ transaction }] = await Promise.all([
+        prepareTransaction(await inMode(shard, payment), payment, account),
+        requireNoneInFlight(shard, payment.id),
+      ]);
+      c.header('Cache-Control', 'no-store');
+      return { transaction, message: payment.terms.productName };
+    },
   });

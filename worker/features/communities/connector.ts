@@ -1,9 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
 import { raise } from '#core/errors.ts';
-import { checkIdempotencyKey, optionalKeyErrors } from '#platform/http/idempotency-key.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
-import { publicBucket } from '#platform/http/rate-limit.ts';
 import { isPlatform, requireConnector } from '#platform/providers/messaging/platforms.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider } from '#rules/payment-terms.ts';
 
@@ -24,14 +22,8 @@ const connectorOnly = createMiddleware<AppEnv>(async (c, next) => {
 /** A route of our connectors: their secret, and done once per Idempotency-Key where one is sent. */
 export const connectorRoute = {
   security: [{ connectorSecret: [] }] as Record<string, string[]>[],
-  middleware: [publicBucket('connector'), connectorOnly, checkIdempotencyKey],
+  bucket: 'connector' as const,
+  guards: [connectorOnly],
 };
 
-export const connectorErrors = [
-  ...optionalKeyErrors,
-  'connector_secret_invalid',
-  'handoff_secret_mismatch',
-  'not_found',
-  'rate_limited',
-  'handoff_not_configured',
-] as const;
+export const connectorErrors = ['connector_secret_invalid', 'handoff_secret_mismatch', 'not_found', 'handoff_not_configured'] as const;

@@ -1,27 +1,58 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import type { PaymentId, ProductId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, OWN_NAME_MAX } from '#core/limits.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
-import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
-import { countedLessWith, idOf, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
+import { countedLessWith, idOf, PageQuery, pageOf } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { MembershipBody, toMembershipResource } from './resource.ts';
 import { getMembershipBy, listMemberships } from './store.ts';
 
-const tags = ['Memberships'];
-const list = createRoute({
-  method: 'get',
-  path: '/memberships',
-  operationId: 'listMemberships',
-  tags,
-  summary: 'List memberships',
-  description: `Memberships, newest first. ${countedLessWith('`wallet_address` and `status` together')}`,
-  ...merchantRoute('read'),
-  request: {
-    query: z.object({
+export const membershipRoutes = routes('Memberships')
+  .read({
+    path: 'GET /memberships/lookup',
+    id: 'lookupMembership',
+    summary: 'Look up a membership',
+    description:
+      'By wallet_address, customer_ref, email or payment_id, each optionally with product_id. Of several, the one that lasts longest.',
+    query: {
+      wallet_address: z.string().max(64).optional(),
+      customer_ref: OwnName.optional(),
+      email: z.string().max(254).optional(),
+      payment_id: idOf<PaymentId>().optional(),
+      product_id: idOf<ProductId>().optional(),
+    },
+    returns: MembershipBody,
+    codes: ['not_found'],
+    answer: async ({ scope, query }) => {
+      if (
+        query.wallet_address === undefined &&
+        query.customer_ref === undefined &&
+        query.email === undefined &&
+        query.payment_id === undefined
+      ) {
+        const msg = 'Give wallet_address, customer_ref, email or payment_id';
+        throw new ApiError('validation_error', { problems: [{ loc: ['query'], msg, type: 'missing' }] });
+      }
+      const membership = await getMembershipBy(scope, {
+        walletAddress: query.wallet_address,
+        customerRef: query.customer_ref,
+        email: query.email?.trim().toLowerCase(),
+        paymentId: query.payment_id,
+        productId: query.product_id,
+      });
+      return toMembershipResource(membership, { isOwners: true });
+    },
+  })
+  .read({
+    path: 'GET /memberships',
+    id: 'listMemberships',
+    summary: 'List memberships',
+    description: `Memberships, newest first. ${countedLessWith('`wallet_address` and `status` together')}`,
+    query: {
       ...PageQuery,
       status: z.enum(MEMBERSHIP.states).optional(),
       product_id: idOf<ProductId>().optional(),
@@ -38,62 +69,11 @@ const list = createRoute({
             'If none begins with it: part of a customer’s reference or a product’s name, looked for in the ' +
             `${SEARCHED_MAX.toLocaleString('en')} newest memberships that the other filters leave.`,
         }),
-      ...ModeQuery,
-    }),
-  },
-  responses: { ...ok(pageOf(MembershipBody, 'MembershipPage')), ...merchantErrors() },
-});
-const lookup = createRoute({
-  method: 'get',
-  path: '/memberships/lookup',
-  operationId: 'lookupMembership',
-  tags,
-  summary: 'Look up a membership',
-  description:
-    'By wallet_address, customer_ref, email or payment_id, each optionally with product_id. Of several, the one that lasts longest.',
-  ...merchantRoute('read'),
-  request: {
-    query: z.object({
-      wallet_address: z.string().max(64).optional(),
-      customer_ref: OwnName.optional(),
-      email: z.string().max(254).optional(),
-      payment_id: idOf<PaymentId>().optional(),
-      product_id: idOf<ProductId>().optional(),
-      ...ModeQuery,
-    }),
-  },
-  responses: { ...ok(MembershipBody), ...merchantErrors('not_found') },
-});
-
-export const membershipRoutes = router()
-  .openapi(lookup, async (c) => {
-    const { scope: ctx } = c.var;
-    const query = c.req.valid('query');
-    if (
-      query.wallet_address === undefined &&
-      query.customer_ref === undefined &&
-      query.email === undefined &&
-      query.payment_id === undefined
-    ) {
-      const msg = 'Give wallet_address, customer_ref, email or payment_id';
-      throw new ApiError('validation_error', { problems: [{ loc: ['query'], msg, type: 'missing' }] });
-    }
-    const membership = await getMembershipBy(ctx, {
-      walletAddress: query.wallet_address,
-      customerRef: query.customer_ref,
-      email: query.email?.trim().toLowerCase(),
-      paymentId: query.payment_id,
-      productId: query.product_id,
-    });
-    return c.json(toMembershipResource(membership, { isOwners: true }), 200);
-  })
-  .openapi(list, async (c) => {
-    const { scope: ctx } = c.var;
-    const { status, product_id: productId, wallet_address: walletAddress, q, ...query } = c.req.valid('query');
-    const page = pageRequest(query, status !== undefined && walletAddress !== undefined ? COUNTED_FILTERED_MAX : undefined);
-    const found = await listMemberships(ctx, { status, productId, walletAddress, q }, page);
-    return c.json(
-      toPage(page, found, (membership) => toMembershipResource(membership, { isOwners: true })),
-      200,
-    );
+    },
+    returns: pageOf(MembershipBody, 'MembershipPage'),
+    answer: async ({ scope, query: { status, product_id: productId, wallet_address: walletAddress, q, ...query } }) => {
+      const page = pageRequest(query, status !== undefined && walletAddress !== undefined ? COUNTED_FILTERED_MAX : undefined);
+      const found = await listMemberships(scope, { status, productId, walletAddress, q }, page);
+      return toPage(page, found, (membership) => toMembershipResource(membership, { isOwners: true }));
+    },
   });

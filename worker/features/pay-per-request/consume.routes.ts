@@ -1,10 +1,10 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { CustomerBody, customerOf } from '#features/entitlements/resource.ts';
 import { productIdOf, productRef } from '#features/products/product-ref.ts';
-import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
-import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
-import { jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
+import { idempotentRequest } from '#platform/http/idempotency-key.ts';
+import { ok, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
 import { consumeUnits } from './consume.ts';
 import { CONSUME_PATH, toConsumeResponse } from './plain-consume.ts';
 
@@ -37,32 +37,26 @@ const ConsumeResponse = z
   })
   .openapi('ConsumeResponse') satisfies z.ZodType<ReturnType<typeof toConsumeResponse>>;
 
-const consume = createRoute({
-  method: 'post',
-  path: CONSUME_PATH,
-  operationId: 'consumeEntitlement',
-  tags: ['Entitlements'],
+export const consumeRoutes = routes('Entitlements').write({
+  path: `POST ${CONSUME_PATH}`,
+  id: 'consumeEntitlement',
   summary: 'Consume units',
   description:
     'Serve only after 200. Where `code` is `entitlement_missing` or `subscription_expired`, answer 402 to your caller and pass the ' +
     '`PAYMENT-REQUIRED` header of this response on; it is also decoded in `meta.payment_required`. Branch on `code`, never on the status.',
-  ...idempotentRoute('metered'),
-  request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(ConsumeRequest) },
-  responses: {
-    ...ok(ConsumeResponse, 'Used; serve now'),
-    ...merchantBodyErrors(...idempotencyErrors, 'entitlement_missing', 'subscription_expired', 'not_found', 'state_conflict'),
+  key: 'required',
+  bucket: 'metered',
+  body: ConsumeRequest,
+  returns: ok(ConsumeResponse, 'Used; serve now'),
+  codes: ['entitlement_missing', 'subscription_expired', 'not_found', 'state_conflict'],
+  answer: async ({ c, scope, body }) => {
+    const identity = entitlementKeyOf(scope, await productIdOf(scope, body), customerOf(body.customer));
+    const { url, description, mime_type: mimeType } = body.resource ?? {};
+    const resource = url === undefined ? undefined : { url, ...(description ? { description } : {}), ...(mimeType ? { mimeType } : {}) };
+    const request = await idempotentRequest(c);
+    const used = await consumeUnits(scope, identity, request, { units: body.units, resource }, c.var.told?.used);
+    if (used.replayed) c.header('Idempotent-Replayed', 'true');
+    else c.set('unitsConsumed', used.units);
+    return toConsumeResponse(identity.entitlementId, used);
   },
-});
-
-export const consumeRoutes = router().openapi(consume, async (c) => {
-  const { scope: ctx } = c.var;
-  const body = c.req.valid('json');
-  const identity = entitlementKeyOf(ctx, await productIdOf(ctx, body), customerOf(body.customer));
-  const { url, description, mime_type: mimeType } = body.resource ?? {};
-  const resource = url === undefined ? undefined : { url, ...(description ? { description } : {}), ...(mimeType ? { mimeType } : {}) };
-  const request = await idempotentRequest(c);
-  const used = await consumeUnits(ctx, identity, request, { units: body.units, resource }, c.var.told?.used);
-  if (used.replayed) c.header('Idempotent-Replayed', 'true');
-  else c.set('unitsConsumed', used.units);
-  return c.json(toConsumeResponse(identity.entitlementId, used), 200);
 });

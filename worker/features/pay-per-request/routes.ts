@@ -1,12 +1,12 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { CustomerBody, customerOf } from '#features/entitlements/resource.ts';
 import { productIdOf, productRef } from '#features/products/product-ref.ts';
 import { FEE_BUDGET_TEXT } from '#features/settlements/fee-budget.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resource.ts';
-import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
-import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
-import { jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
+import { idempotentRequest } from '#platform/http/idempotency-key.ts';
+import { ok } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
 import { SettlementBody } from './resource.ts';
 import { type SettleResult, settlePayment } from './settle.ts';
 
@@ -25,35 +25,6 @@ const SettleRequest = z
   })
   .openapi('SettleRequest');
 
-const settle = createRoute({
-  method: 'post',
-  path: '/access/x402/settle',
-  operationId: 'settlePayment',
-  tags: ['x402'],
-  summary: 'Settle an x402 payment',
-  description:
-    'One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers, and keeps, `duplicate: true` ' +
-    'with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served ' +
-    'for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: ' +
-    `send the same payment again, never ask for a new one. ${FEE_BUDGET_TEXT}`,
-  ...idempotentRoute('metered'),
-  request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(SettleRequest) },
-  responses: {
-    ...ok(SettlementBody, 'Settled'),
-    202: { description: 'Not known yet', content: { 'application/json': { schema: SettlePending } } },
-    ...merchantBodyErrors(
-      ...idempotencyErrors,
-      'idempotency_race',
-      'payment_mismatch',
-      'duplicate_settlement',
-      'setup_not_ready',
-      'state_conflict',
-      'not_found',
-      'rpc_unavailable',
-    ),
-  },
-});
-
 /** 402 for a refused payment: the x402 reason, and a fresh challenge to pay instead. */
 function newRefusal({ reason, challenge }: SettleResult & { kind: 'refused' }): ApiError {
   if (challenge.ok)
@@ -65,30 +36,54 @@ function newRefusal({ reason, challenge }: SettleResult & { kind: 'refused' }): 
   return new ApiError('payment_mismatch', { detail: challenge.fix, meta: { reason, payment_required: null, missing: challenge.missing } });
 }
 
-export const x402Routes = router().openapi(settle, async (c) => {
-  const { scope: ctx } = c.var;
-  const body = c.req.valid('json');
-  const input = {
-    productId: await productIdOf(ctx, body),
-    paymentSignature: body.payment_signature,
-    customer: body.customer ? customerOf(body.customer) : null,
-    consumeUnits: body.consume_units,
-  };
-  const settling = await settlePayment(ctx, await idempotentRequest(c), input);
-  if (settling.kind === 'refused') throw newRefusal(settling);
-  if (settling.kind === 'pending') {
-    c.header('Retry-After', String(RETRY_AFTER_SECONDS));
-    const pending = {
-      success: false,
-      error_reason: 'settlement_pending',
-      tx_signature: settling.txSignature,
-      retry_after: RETRY_AFTER_SECONDS,
+export const x402Routes = routes('x402').write({
+  path: 'POST /access/x402/settle',
+  id: 'settlePayment',
+  summary: 'Settle an x402 payment',
+  description:
+    'One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers, and keeps, `duplicate: true` ' +
+    'with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served ' +
+    'for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: ' +
+    `send the same payment again, never ask for a new one. ${FEE_BUDGET_TEXT}`,
+  key: 'required',
+  bucket: 'metered',
+  body: SettleRequest,
+  returns: {
+    ...ok(SettlementBody, 'Settled'),
+    202: { description: 'Not known yet', content: { 'application/json': { schema: SettlePending } } },
+  },
+  codes: [
+    'idempotency_race',
+    'payment_mismatch',
+    'duplicate_settlement',
+    'setup_not_ready',
+    'state_conflict',
+    'not_found',
+    'rpc_unavailable',
+  ],
+  respond: async ({ c, scope, body }) => {
+    const input = {
+      productId: await productIdOf(scope, body),
+      paymentSignature: body.payment_signature,
+      customer: body.customer ? customerOf(body.customer) : null,
+      consumeUnits: body.consume_units,
     };
-    return c.json(pending as z.infer<typeof SettlePending>, 202);
-  }
-  if (settling.answer.replayed) c.header('Idempotent-Replayed', 'true');
-  if (settling.isDuplicate) c.header('X-Svc-Duplicate-Settlement', 'true');
-  c.set('unitsConsumed', settling.consumedUnits);
-  // The kept bytes themselves: a replay must be equal to the first answer to the last one.
-  return c.body(settling.answer.body, 200, { 'content-type': 'application/json' }) as never;
+    const settling = await settlePayment(scope, await idempotentRequest(c), input);
+    if (settling.kind === 'refused') throw newRefusal(settling);
+    if (settling.kind === 'pending') {
+      c.header('Retry-After', String(RETRY_AFTER_SECONDS));
+      const pending = {
+        success: false,
+        error_reason: 'settlement_pending',
+        tx_signature: settling.txSignature,
+        retry_after: RETRY_AFTER_SECONDS,
+      };
+      return c.json(pending as z.infer<typeof SettlePending>, 202);
+    }
+    if (settling.answer.replayed) c.header('Idempotent-Replayed', 'true');
+    if (settling.isDuplicate) c.header('X-Svc-Duplicate-Settlement', 'true');
+    c.set('unitsConsumed', settling.consumedUnits);
+    // The kept bytes themselves: a replay must be equal to the first answer to the last one.
+    return c.body(settling.answer.body, 200, { 'content-type': 'application/json' }) as never;
+  },
 });

@@ -12,7 +12,7 @@ import { findSettlement, loadSettlement } from '#features/settlements/store.ts';
 import { type Ctx, hasX402, isOf, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { findRecord, type IdempotentRequest, MONEY_KEEP_MS, replayRecord, type StoredAnswer } from '#platform/db/idempotency-record.ts';
-import { type Lease, lease, releaseLease } from '#platform/db/lease.ts';
+import { type Lease, releaseLease, takeLease } from '#platform/db/lease.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { Customer } from '#rules/balance.ts';
 import { X402_RAIL } from '#rules/rails.ts';
@@ -55,7 +55,7 @@ interface FirstSuccess extends Settled {
  */
 export async function settlePayment(ctx: Scope, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
-  const held = await lease(ctx, { ...request, keepMs: MONEY_KEEP_MS });
+  const held = await takeLease(ctx, { ...request, keepMs: MONEY_KEEP_MS });
   if ('answer' in held) return replayAnswer(ctx, held.answer, caller);
   const settling = await settleUnderLease(ctx, input, caller).catch(async (error: unknown) => {
     await releaseLease(ctx, held.lease);

@@ -3,7 +3,7 @@ import type { MembershipId } from '#core/ids.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Scope } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
-import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import type { Placement } from '#platform/db/tables/office/placements.ts';
 import { retryPlacement } from '#rules/members/placement.ts';
@@ -15,19 +15,19 @@ import { findOwnMember, movePlacement, withDelivery } from './store.ts';
  * Begins the schedule of a member's delivery anew, also of a place that could not be taken away. The membership as it is where there is
  * nothing left to do, or it is under way. 404.
  */
-export async function retryDelivery(scope: Scope, membershipId: MembershipId, keep: Keep<Membership>): Promise<Membership> {
+export async function retryDelivery(scope: Scope, membershipId: MembershipId, storeAnswer: StoreAnswer<Membership>): Promise<Membership> {
   const found = (await findOwnMember(scope, membershipId)) ?? raise('not_found');
   const ctx = await inMode(scope, found.membership);
   let due: Placement | null = null;
   const result = await transact(ctx, { reload: () => findOwnMember(scope, membershipId) }, (member) => {
     const { membership, placement } = member ?? raise('not_found');
     const patch = placement && retryPlacement(placement, membership, timeOf(ctx), placement.leaseUntil > ctx.wallNow);
-    if (!patch) return unchangedKept(membership, keep);
+    if (!patch) return unchangedWithAnswer(membership, storeAnswer);
     const after = { ...placement, ...patch } as Placement;
     due = after;
     const writes = movePlacement(ctx, placement, patch as Partial<Placement>);
     const retried = withDelivery(membership, after);
-    return withAnswer({ events: [], writes, result: retried }, keep(retried));
+    return withAnswer({ events: [], writes, result: retried }, storeAnswer(retried));
   });
   if (due) ctx.defer(bringPlacements(ctx, [due]));
   return result;

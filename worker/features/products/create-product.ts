@@ -7,7 +7,7 @@ import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { type Actor, type Ctx, hasPriceSource, type Scope } from '#platform/context.ts';
 import { type Change, commitNew, isConstraint } from '#platform/db/commit.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { PLANS } from '#rules/plans.ts';
 import { allowedRailsOf } from '#rules/product-rails.ts';
@@ -76,10 +76,10 @@ export async function createProduct(
   ctx: Scope,
   actor: Actor,
   input: z.infer<typeof CreateProductRequest>,
-  keep: Keep<Product>,
+  storeAnswer: StoreAnswer<Product>,
 ): Promise<Product> {
   const planned = await planProduct(ctx, actor, input);
-  const change = await withAnswer(planned, keep(planned.result));
+  const change = await withAnswer(planned, storeAnswer(planned.result));
   try {
     return await commitNew(ctx, change, () => findProduct(ctx, planned.result.id));
   } catch (error) {

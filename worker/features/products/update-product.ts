@@ -5,7 +5,7 @@ import type { ProductId } from '#core/ids.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
-import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { changedMetadata, hasRoom, TOO_MANY_KEYS } from '#platform/http/bodies/own-fields.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
@@ -24,7 +24,7 @@ export async function changeProduct(
   ctx: Scope,
   actor: Actor,
   { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
-  keep: Keep<Product>,
+  storeAnswer: StoreAnswer<Product>,
 ): Promise<Product> {
   // What the body alone decides is said before whether there is such a product.
   if (input.product_type !== undefined) requireType(input.product_type);
@@ -40,7 +40,7 @@ export async function changeProduct(
       if (input.access_app_id) await requireApp(ctx, input.access_app_id);
       const patch = { ...patchOf(input, product), ...deliveryTerms(productType, input, product) };
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product])))
-        return unchangedKept(product, keep);
+        return unchangedWithAnswer(product, storeAnswer);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
       requireRenewable(ctx, after, product);
       if (product.usageUnits !== null || product.accessPeriodDays !== null) requireMeant(input, after);
@@ -57,7 +57,7 @@ export async function changeProduct(
       const mayOpen = (after.payoutWallet !== null && product.payoutWallet === null) || movesRails;
       opens = mayOpen && !(await isPayable(ctx, product.id));
       const writes = [...(opens ? openProduct(ctx, product, after, limit) : updateProduct(ctx, product, after)), ...(payout?.writes ?? [])];
-      return withAnswer({ events: payout?.events ?? [], writes, result: after }, keep(after));
+      return withAnswer({ events: payout?.events ?? [], writes, result: after }, storeAnswer(after));
     });
   } catch (error) {
     // Three refused batches: the external id belongs to another product, or others keep changing this one.
@@ -131,21 +131,26 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
 }
 
 /** Takes a product off sale: new sessions get 404, running ones finish. Already archived is fine. */
-export const archiveProduct = (ctx: Scope, productId: ProductId, keep: Keep<Product>): Promise<Product> =>
+export const archiveProduct = (ctx: Scope, productId: ProductId, storeAnswer: StoreAnswer<Product>): Promise<Product> =>
   transact(ctx, { reload: () => getProduct(ctx, productId) }, (product) => {
-    if (product.status === 'archived') return unchangedKept(product, keep);
+    if (product.status === 'archived') return unchangedWithAnswer(product, storeAnswer);
     const after = movedTo(ctx, product, 'archive');
-    return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, keep(after));
+    return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, storeAnswer(after));
   });
 
 /** Puts an archived product on sale again. 429 plan_limit_reached where the plan has no room. */
-export async function unarchiveProduct(ctx: Scope, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
+export async function unarchiveProduct(
+  ctx: Scope,
+  actor: Actor,
+  productId: ProductId,
+  storeAnswer: StoreAnswer<Product>,
+): Promise<Product> {
   const limit = PLANS[actor.plan].activeProductsMax;
   try {
     return await transact(ctx, { reload: () => getProduct(ctx, productId) }, (product) => {
-      if (product.status === 'active') return unchangedKept(product, keep);
+      if (product.status === 'active') return unchangedWithAnswer(product, storeAnswer);
       const after = movedTo(ctx, product, 'unarchive');
-      return withAnswer({ events: [], writes: openProduct(ctx, product, after, limit), result: after }, keep(after));
+      return withAnswer({ events: [], writes: openProduct(ctx, product, after, limit), result: after }, storeAnswer(after));
     });
   } catch (error) {
     throw (isContended(error) && (await explainQuota(ctx, actor))) || error;

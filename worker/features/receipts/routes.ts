@@ -1,30 +1,16 @@
-import { createRoute, z } from '@hono/zod-openapi';
-import type { ProductId, ReceiptId } from '#core/ids.ts';
+import { z } from '@hono/zod-openapi';
+import type { ProductId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
+import { locate } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
-import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
-import { countedLessWith, errors, idOf, idParam, ModeQuery, ok, PageQuery, pageOf, router, Timestamp } from '#platform/http/openapi.ts';
-import { publicBucket } from '#platform/http/rate-limit.ts';
-import { enterShard } from '#platform/http/shard.ts';
+import { countedLessWith, idOf, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
 import { DIRECTIONS, listReceipts } from './list.store.ts';
 import { ReceiptBody, toReceiptResource } from './receipt.ts';
 import { findMetadata, getPublicReceipt, getReceipt, getReceiptWithFate, hasReceipt, listMetadata } from './store.ts';
 
-const tags = ['Receipts'];
-const params = idParam('receipt_id', idOf<ReceiptId>());
-const get = createRoute({
-  method: 'get',
-  path: '/receipt/{receipt_id}',
-  operationId: 'getReceipt',
-  tags,
-  summary: 'Get a receipt',
-  description: 'The full signed receipt.',
-  ...merchantRoute('read'),
-  request: { params, query: z.object(ModeQuery) },
-  responses: { ...ok(ReceiptBody), ...merchantErrors('not_found') },
-});
 /** What narrows a list of receipts, and an export alike. */
 export const ReceiptQuery = {
   wallet: z.string().max(64).optional(),
@@ -40,35 +26,6 @@ export const ReceiptQuery = {
   product_id: idOf<ProductId>().optional(),
   direction: z.enum(DIRECTIONS).default('received').openapi({ description: 'What you were paid, what you paid for plans, or both.' }),
 };
-
-const list = createRoute({
-  method: 'get',
-  path: '/receipts',
-  operationId: 'listReceipts',
-  tags,
-  summary: 'List receipts',
-  description: `Receipts, newest first. ${countedLessWith('`q`')}`,
-  ...merchantRoute('read'),
-  request: {
-    query: z.object({
-      ...PageQuery,
-      ...ReceiptQuery,
-      ...ModeQuery,
-    }),
-  },
-  responses: { ...ok(pageOf(ReceiptBody, 'ReceiptPage')), ...merchantErrors() },
-});
-const proof = createRoute({
-  method: 'get',
-  path: '/receipt/{receipt_id}/public',
-  operationId: 'getPublicReceipt',
-  tags,
-  summary: 'Get a public proof',
-  description: 'The proof anybody may see.',
-  middleware: publicBucket('receipt'),
-  request: { params },
-  responses: { ...ok(ReceiptBody), ...errors('not_found', 'rate_limited', 'validation_error') },
-});
 const VerificationBody = z
   .object({
     valid: z.boolean(),
@@ -80,61 +37,71 @@ const VerificationBody = z
     checked_at: Timestamp,
   })
   .openapi('ReceiptVerification');
-const verify = createRoute({
-  method: 'get',
-  path: '/receipt/{receipt_id}/verify',
-  operationId: 'verifyReceipt',
-  tags,
-  summary: 'Verify a receipt',
-  description: 'Recompute the hash and check the signature.',
-  middleware: publicBucket('receipt'),
-  request: { params },
-  responses: { ...ok(VerificationBody), ...errors('not_found', 'rate_limited', 'validation_error') },
-});
 
-export const receiptRoutes = router()
-  .openapi(get, async (c) => {
-    const { scope: ctx } = c.var;
-    const receipt = await getReceipt(ctx, c.req.valid('param').receipt_id);
-    const known = await findMetadata(ctx.db, receipt.id);
-    return c.json(toReceiptResource(receipt, ctx.baseUrl, 'merchant', known?.metadata), 200);
+export const receiptRoutes = routes('Receipts')
+  .read({
+    path: 'GET /receipt/{receipt_id}',
+    id: 'getReceipt',
+    summary: 'Get a receipt',
+    description: 'The full signed receipt.',
+    returns: ReceiptBody,
+    codes: ['not_found'],
+    answer: async ({ scope, params }) => {
+      const receipt = await getReceipt(scope, params.receipt_id);
+      const known = await findMetadata(scope.db, receipt.id);
+      return toReceiptResource(receipt, scope.baseUrl, 'merchant', known?.metadata);
+    },
   })
-  .openapi(list, async (c) => {
-    const { scope: ctx } = c.var;
-    const { wallet, q, product_id: productId, direction, ...query } = c.req.valid('query');
-    const page = pageRequest(query, q === undefined ? undefined : COUNTED_FILTERED_MAX);
-    const found = await listReceipts(ctx, { wallet, q, productId, direction }, page);
-    const invoices = await listMetadata(
-      ctx.db,
-      found.items.map(({ id }) => id),
-    );
-    return c.json(
-      toPage(page, found, (receipt) => toReceiptResource(receipt, ctx.baseUrl, 'merchant', invoices.get(receipt.id))),
-      200,
-    );
+  .read({
+    path: 'GET /receipts',
+    id: 'listReceipts',
+    summary: 'List receipts',
+    description: `Receipts, newest first. ${countedLessWith('`q`')}`,
+    query: { ...PageQuery, ...ReceiptQuery },
+    returns: pageOf(ReceiptBody, 'ReceiptPage'),
+    answer: async ({ scope, query: { wallet, q, product_id: productId, direction, ...query } }) => {
+      const page = pageRequest(query, q === undefined ? undefined : COUNTED_FILTERED_MAX);
+      const found = await listReceipts(scope, { wallet, q, productId, direction }, page);
+      const invoices = await listMetadata(
+        scope.db,
+        found.items.map(({ id }) => id),
+      );
+      return toPage(page, found, (receipt) => toReceiptResource(receipt, scope.baseUrl, 'merchant', invoices.get(receipt.id)));
+    },
   })
-  .openapi(proof, async (c) => {
-    const receiptId = c.req.valid('param').receipt_id;
-    const ctx = await enterShard(c, ({ db }) => hasReceipt(db, receiptId));
-    return c.json(toReceiptResource(await getPublicReceipt(ctx, receiptId), ctx.baseUrl, 'public'), 200);
+  .public({
+    path: 'GET /receipt/{receipt_id}/public',
+    id: 'getPublicReceipt',
+    summary: 'Get a public proof',
+    description: 'The proof anybody may see.',
+    bucket: 'receipt',
+    returns: ReceiptBody,
+    codes: ['not_found'],
+    shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasReceipt(db, params.receipt_id)),
+    answer: async ({ shard, params }) => toReceiptResource(await getPublicReceipt(shard, params.receipt_id), shard.baseUrl, 'public'),
   })
-  .openapi(verify, async (c) => {
-    const receiptId = c.req.valid('param').receipt_id;
-    const ctx = await enterShard(c, ({ db }) => hasReceipt(db, receiptId));
-    const { receipt, isOrphaned } = await getReceiptWithFate(ctx, receiptId);
-    const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt({ ...receipt, isOrphaned }, ctx.config.RECEIPT_KEYS);
-    return c.json(
-      {
+  .public({
+    path: 'GET /receipt/{receipt_id}/verify',
+    id: 'verifyReceipt',
+    summary: 'Verify a receipt',
+    description: 'Recompute the hash and check the signature.',
+    bucket: 'receipt',
+    returns: VerificationBody,
+    codes: ['not_found'],
+    shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasReceipt(db, params.receipt_id)),
+    answer: async ({ shard, params }) => {
+      const { receipt, isOrphaned } = await getReceiptWithFate(shard, params.receipt_id);
+      const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt({ ...receipt, isOrphaned }, shard.config.RECEIPT_KEYS);
+      return {
         valid,
         ...(reason ? { reason } : {}),
         sha256_matches: sha256Matches,
         signature_valid: signatureValid,
         key_id: receipt.keyId,
         sha256,
-        checked_at: iso(ctx.now),
-      },
-      200,
-    );
+        checked_at: iso(shard.now),
+      };
+    },
   });
 
 const KeySetBody = z
@@ -151,15 +118,13 @@ const KeySetBody = z
     ),
   })
   .openapi('ReceiptKeySet');
-const keys = createRoute({
-  method: 'get',
-  path: '/.well-known/svc-receipt-keys.json',
-  operationId: 'getReceiptKeys',
-  tags,
-  summary: 'Get receipt keys',
-  description: 'Public keys that sign receipts, old ones too.',
-  responses: { ...ok(KeySetBody), ...errors('rate_limited') },
-});
 
 /** Mounted at the root: with these keys a third party verifies a receipt without calling the service. */
-export const receiptKeyRoutes = router().openapi(keys, (c) => c.json(receiptKeySet(c.var.ctx.config.RECEIPT_KEYS), 200));
+export const receiptKeyRoutes = routes('Receipts').public({
+  path: 'GET /.well-known/svc-receipt-keys.json',
+  id: 'getReceiptKeys',
+  summary: 'Get receipt keys',
+  description: 'Public keys that sign receipts, old ones too.',
+  returns: KeySetBody,
+  answer: ({ ctx }) => receiptKeySet(ctx.config.RECEIPT_KEYS),
+});

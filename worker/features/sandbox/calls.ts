@@ -8,7 +8,7 @@ import { completeIdentity, unknownIdentity } from '#features/checkout/buyer-iden
 import { findIdentitySession } from '#features/checkout/sessions/store.ts';
 import { invalid } from '#features/products/terms.ts';
 import type { Actor, Scope } from '#platform/context.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { parsePaymentRequired } from '#protocols/x402/wire.ts';
@@ -43,7 +43,7 @@ export async function begin(
   scope: Scope,
   actor: Actor,
   { scenario, options: given, ...rest }: Asked,
-  keep: Keep<SandboxSession>,
+  storeAnswer: StoreAnswer<SandboxSession>,
 ): Promise<SandboxSession> {
   const known = SCENARIOS[scenario];
   if (!known || !Object.hasOwn(SCENARIOS, scenario))
@@ -54,7 +54,7 @@ export async function begin(
   if (foreign !== undefined) throw invalid(`options.${foreign}`, `This scenario takes ${taken.join(', ')}`, 'not_taken');
   if (amount && rest.productId !== null) throw invalid('options.amount', 'The product that is named has a price of its own', 'not_both');
   const options = { price: amount ? { asset: amount.asset, amount: amount.amount } : null, delaySeconds, failure };
-  return beginSession(scope, actor, { ...rest, scenario: scenario as ScenarioName, options }, keep);
+  return beginSession(scope, actor, { ...rest, scenario: scenario as ScenarioName, options }, storeAnswer);
 }
 
 export async function list(scope: Scope, limit: number) {
@@ -85,32 +85,32 @@ interface Pay {
 export async function payInSandbox(
   scope: Scope,
   { paymentId, required, transaction, outcome, label }: Pay,
-  keep: Keep<TestPayment>,
+  storeAnswer: StoreAnswer<TestPayment>,
 ): Promise<TestPayment> {
   const named = [paymentId, required, transaction].filter((one) => one !== undefined);
   if (named.length !== 1) throw invalid('payment_id', 'Name one of payment_id, payment_required and transaction', 'exactly_one');
   if (transaction !== undefined) {
     if (outcome !== 'paid' && outcome !== 'declined')
       throw invalid('outcome', 'A transaction that is prepared already is signed as it is, or declined', 'not_taken');
-    return signTransaction(scope, { transaction, outcome, wallet: label === null ? null : walletOf(scope, label) }, keep);
+    return signTransaction(scope, { transaction, outcome, wallet: label === null ? null : walletOf(scope, label) }, storeAnswer);
   }
   const wallet = walletOf(scope, label);
-  if (paymentId !== undefined) return payPayment(scope, { paymentId, outcome, wallet, isNamed: label !== null }, keep);
+  if (paymentId !== undefined) return payPayment(scope, { paymentId, outcome, wallet, isNamed: label !== null }, storeAnswer);
   if (outcome === 'late') throw invalid('outcome', 'A challenge has no session that could end first', 'not_taken');
   const challenge = parsePaymentRequired(required);
   if (!challenge) throw invalid('payment_required', 'Not a challenge of x402 version 2', 'invalid_value');
-  return payRequired(scope, { required: challenge, outcome, wallet }, keep);
+  return payRequired(scope, { required: challenge, outcome, wallet }, storeAnswer);
 }
 
 /** Completes a handshake of a product of this sandbox. 422 for any other, and what a connector's call refuses. */
 export async function identify(
   scope: Scope,
   named: { identitySessionId: IdentitySessionId; providerUserId: string; username: string | null },
-  keep: Keep<IdentitySession>,
+  storeAnswer: StoreAnswer<IdentitySession>,
 ): Promise<IdentitySession> {
   const known = await findIdentitySession(scope.db, named.identitySessionId);
   if (known?.merchantId !== scope.merchantId || known.livemode) throw unknownIdentity();
-  return completeIdentity(scope, { ...named, provider: known.provider }, keep);
+  return completeIdentity(scope, { ...named, provider: known.provider }, storeAnswer);
 }
 
 export { advanceSession } from './sessions/session.ts';

@@ -4,7 +4,7 @@ import { completeIdentity } from '#features/checkout/buyer-identity/identity.ts'
 import { findIdentitySession } from '#features/checkout/sessions/store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import type { Shard } from '#platform/context.ts';
-import { keepNothing } from '#platform/db/once.ts';
+import { skipStoring } from '#platform/db/once.ts';
 
 /**
  * Makes the buyer at a sandbox product's page known, as the platform would: a test buyer of this session alone. Harmless twice,
@@ -17,5 +17,5 @@ export async function identifyAtPage(shard: Shard, identitySessionId: IdentitySe
   if (shard.now >= known.expiresAt) raise('not_found');
   const scope = inSandbox(shard, known.merchantId, null);
   const buyer = { providerUserId: `test-${identitySessionId}`, username: 'test_buyer' };
-  await completeIdentity(scope, { identitySessionId, provider: known.provider, ...buyer }, keepNothing);
+  await completeIdentity(scope, { identitySessionId, provider: known.provider, ...buyer }, skipStoring);
 }

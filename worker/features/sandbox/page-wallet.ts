@@ -7,7 +7,7 @@ import { inSandbox } from '#platform/chain/scope.ts';
 import { memosOf } from '#platform/chain/simulated-blocks.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
-import { keepNothing } from '#platform/db/once.ts';
+import { skipStoring } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { svcMemos } from '#solana/transaction.ts';
@@ -37,7 +37,7 @@ export async function payAtPage(shard: Shard, { slug, walletId, shown }: PageWal
   if (shown === null) return { field: 'tx_signature', value: null, payer: wallet.address };
   if (isConsent(shown.transaction)) return signAtPage(scope, product, wallet, shown);
   const { id: paymentId } = await findShown(scope, product, shown.transaction);
-  return payPayment(scope, { paymentId, outcome: shown.outcome, wallet }, keepNothing);
+  return payPayment(scope, { paymentId, outcome: shown.outcome, wallet }, skipStoring);
 }
 
 /** A step of a subscription, which is the wallet's own whatever it says: the page has the service confirm what comes of it. */

@@ -15,7 +15,7 @@ import { inMode } from '#platform/chain/scope.ts';
 import { memosOf } from '#platform/chain/simulated-blocks.ts';
 import type { Scope } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
-import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
@@ -56,24 +56,24 @@ interface PayPayment {
 export async function payPayment(
   scope: Scope,
   { paymentId, outcome, wallet, isNamed = true }: PayPayment,
-  keep: Keep<TestPayment>,
+  storeAnswer: StoreAnswer<TestPayment>,
 ): Promise<TestPayment> {
   const known = (await findWithProduct(scope, paymentId)) ?? raise('not_found');
   const { payment } = known;
   requireViewer(payment, scope);
   const own = await inMode(scope, payment);
   const paid: TestPayment = { field: 'tx_signature', value: null, payer: wallet.address };
-  if (outcome === 'declined') return commit(own, await unchangedKept(paid, keep));
+  if (outcome === 'declined') return commit(own, await unchangedWithAnswer(paid, storeAnswer));
   requirePayable(own, payment, outcome);
   const unidentified = missingIdentity(known);
   if (unidentified) throw unidentified;
   const fate = outcome === 'late' ? await endSession(own, payment) : LANDS;
-  if (isSubscribing(payment)) return subscribeAs(own, payment, { outcome, wallet: isNamed ? wallet : null }, keep);
+  if (isSubscribing(payment)) return subscribeAs(own, payment, { outcome, wallet: isNamed ? wallet : null }, storeAnswer);
   const { signature, writes } = await planCheckoutPayment(own, payment, { wallet, paying: payingOf(outcome), fate });
   const result = { ...paid, value: signature };
   // As the walk over the real chain would find it.
   const found = planFound(own, payment, signature);
-  await commit(own, await withAnswer({ events: [], writes: [...writes, found], result }, keep(result)));
+  await commit(own, await withAnswer({ events: [], writes: [...writes, found], result }, storeAnswer(result)));
   followFound(own, payment, signature);
   return result;
 }
@@ -96,13 +96,13 @@ async function endSession(scope: Scope, payment: Payment): Promise<SandboxFate> 
 export async function payRequired(
   scope: Scope,
   { required, outcome, wallet }: { required: PaymentRequired; outcome: TestOutcome; wallet: TestWallet },
-  keep: Keep<TestPayment>,
+  storeAnswer: StoreAnswer<TestPayment>,
 ): Promise<TestPayment> {
   const paid: TestPayment = { field: 'payment_signature', value: null, payer: wallet.address };
-  if (outcome === 'declined') return commit(scope, await unchangedKept(paid, keep));
+  if (outcome === 'declined') return commit(scope, await unchangedWithAnswer(paid, storeAnswer));
   const { signature, writes } = await planChallengePayment(scope, required, { wallet, paying: payingOf(outcome) });
   const result = { ...paid, value: signature };
-  return commit(scope, await withAnswer({ events: [], writes, result }, keep(result)));
+  return commit(scope, await withAnswer({ events: [], writes, result }, storeAnswer(result)));
 }
 
 /**
@@ -113,7 +113,7 @@ export async function payRequired(
 export async function signTransaction(
   scope: Scope,
   { transaction, outcome, wallet }: { transaction: string; outcome: 'paid' | 'declined'; wallet: TestWallet | null },
-  keep: Keep<TestPayment>,
+  storeAnswer: StoreAnswer<TestPayment>,
 ): Promise<TestPayment> {
   const isVouched = wallet === null && (publishesPlan(transaction) || (await isOwnRefund(scope, transaction)));
   const payer = wallet ?? merchantOf(scope);
@@ -125,10 +125,11 @@ export async function signTransaction(
   } = isVouched
     ? await planVouchedSignature(scope, transaction)
     : { ...(await planSignature(scope, payer, transaction)), signer: payer.address };
-  if (outcome === 'declined') return commit(scope, await unchangedKept({ field: 'transaction', value: null, payer: signer }, keep));
+  if (outcome === 'declined')
+    return commit(scope, await unchangedWithAnswer({ field: 'transaction', value: null, payer: signer }, storeAnswer));
   const signed: TestPayment = { field: 'transaction', value, payer: signer, ...(txSignature === null ? {} : { txSignature }) };
   const seen = scheduleSigner(scope, signer);
-  return commit(scope, await withAnswer({ events: [], writes: [...writes, seen], result: signed }, keep(signed)));
+  return commit(scope, await withAnswer({ events: [], writes: [...writes, seen], result: signed }, storeAnswer(signed)));
 }
 
 /** Whether this merchant prepared it as a refund in the sandbox. */

@@ -9,7 +9,7 @@ import { PLENTY } from '#platform/chain/accounts/accounts.ts';
 import { decodeSigned, instructionsOf } from '#platform/chain/simulated-blocks.ts';
 import type { Scope } from '#platform/context.ts';
 import { commit, isAborted } from '#platform/db/commit.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { parseSubscriptionInstruction, type SubscriptionInstruction } from '#solana/programs/subscriptions/parse-instruction.ts';
@@ -36,7 +36,7 @@ export async function subscribeAs(
   scope: Scope,
   payment: Payment,
   { outcome, wallet }: Subscribe,
-  keep: Keep<TestPayment>,
+  storeAnswer: StoreAnswer<TestPayment>,
 ): Promise<TestPayment> {
   if (outcome === 'overpaid') throw invalid('outcome', 'A subscription is collected at its price: nothing can be overpaid', 'not_taken');
   const authorization = (await findAuthorizationOf(scope.db, payment.id)) ?? raise('not_found');
@@ -53,7 +53,7 @@ export async function subscribeAs(
     const soon = { nextAttemptAt: null, nextLookAt: scope.now };
     const change = { events: [], writes: isLast ? [...writes, scheduleAuthorization(scope.db, authorization, soon)] : writes, result };
     try {
-      await commit(scope, isLast ? await withAnswer(change, keep(result)) : change);
+      await commit(scope, isLast ? await withAnswer(change, storeAnswer(result)) : change);
       if (isLast) return result;
     } catch (error) {
       // The wallet has signed something else at the same time: what is left is looked at again.

@@ -17,7 +17,7 @@ import { findPayment } from '#features/payments/store.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { type Change, commitNew, isAborted, transact, type Write } from '#platform/db/commit.ts';
 import { shardsOf } from '#platform/db/directory.ts';
-import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
@@ -87,7 +87,7 @@ async function requireLinked(
 }
 
 /** A new ticket with its first message. 404 for what it is about, 429 rate_limited. */
-export async function openTicket(ctx: Scope, actor: Actor, input: NewTicket, keep: Keep<Thread>): Promise<Thread> {
+export async function openTicket(ctx: Scope, actor: Actor, input: NewTicket, storeAnswer: StoreAnswer<Thread>): Promise<Thread> {
   const productId = await requireLinked(ctx, input);
   await refuseTooMany(ctx, actor);
   const { body, ...about } = input;
@@ -114,7 +114,7 @@ export async function openTicket(ctx: Scope, actor: Actor, input: NewTicket, kee
     ],
     result: { ticket, messages: [message], hasOlder: false, timeline: [] },
   };
-  const store = async () => commitNew(ctx, await withAnswer(change, keep(change.result)), () => findTicket(ctx.db, ticket.id));
+  const store = async () => commitNew(ctx, await withAnswer(change, storeAnswer(change.result)), () => findTicket(ctx.db, ticket.id));
   return refusingTooMany(ctx, actor, store);
 }
 
@@ -154,7 +154,7 @@ async function refuseDeleted({ db }: Scope, { merchantId }: Ticket): Promise<voi
 export async function addMessage(
   ctx: Scope,
   actor: Actor,
-  { ticketId, body, keep }: { ticketId: TicketId; body: string; keep: Keep<Thread> },
+  { ticketId, body, storeAnswer }: { ticketId: TicketId; body: string; storeAnswer: StoreAnswer<Thread> },
 ): Promise<Thread> {
   const { scope } = await locateTicket(ctx, actor, ticketId);
   const store = () =>
@@ -180,37 +180,41 @@ export async function addMessage(
         ],
         result: thread,
       };
-      return withAnswer(change, keep(thread));
+      return withAnswer(change, storeAnswer(thread));
     });
   return refusingTooMany(scope, actor, store);
 }
 
 /** Closes a ticket for good. A second time the answer is the same. 404. */
-export const closeTicket = (ctx: Scope, actor: Actor, ticketId: TicketId, keep: Keep<Thread>): Promise<Thread> =>
-  moveTicket(ctx, actor, { ticketId, transition: 'close', type: 'support.ticket_closed', keep });
+export const closeTicket = (ctx: Scope, actor: Actor, ticketId: TicketId, storeAnswer: StoreAnswer<Thread>): Promise<Thread> =>
+  moveTicket(ctx, actor, { ticketId, transition: 'close', type: 'support.ticket_closed', storeAnswer });
 
 /** Staff have answered what was asked. A second time the answer is the same. 403, 404, 409 ticket_closed. */
-export async function resolveTicket(ctx: Scope, actor: Actor, ticketId: TicketId, keep: Keep<Thread>): Promise<Thread> {
+export async function resolveTicket(ctx: Scope, actor: Actor, ticketId: TicketId, storeAnswer: StoreAnswer<Thread>): Promise<Thread> {
   requireStaff(actor);
-  return moveTicket(ctx, actor, { ticketId, transition: 'resolve', type: 'support.ticket_updated', keep });
+  return moveTicket(ctx, actor, { ticketId, transition: 'resolve', type: 'support.ticket_updated', storeAnswer });
 }
 
 interface Move {
   ticketId: TicketId;
   transition: 'close' | 'resolve';
   type: EventType;
-  keep: Keep<Thread>;
+  storeAnswer: StoreAnswer<Thread>;
 }
 
-async function moveTicket(ctx: Scope, actor: Actor, { ticketId, transition, type, keep }: Move): Promise<Thread> {
+async function moveTicket(ctx: Scope, actor: Actor, { ticketId, transition, type, storeAnswer }: Move): Promise<Thread> {
   const { scope } = await locateTicket(ctx, actor, ticketId);
   return transact(scope, { reload: () => locateTicket(ctx, actor, ticketId) }, async ({ ticket }) => {
-    if (ticket.status === (transition === 'close' ? 'closed' : 'resolved')) return unchangedKept(await threadOf(scope, ticket), keep);
+    if (ticket.status === (transition === 'close' ? 'closed' : 'resolved'))
+      return unchangedWithAnswer(await threadOf(scope, ticket), storeAnswer);
     const after = stepped(scope, ticket, transition);
     const thread = await threadOf(scope, after);
     const event = { ...ticketEvent(type, after), previous: { status: ticket.status } };
     const letters = await planTicketLetters(scope, { ticket: after, by: sideOf(actor, ticket) });
-    return withAnswer({ events: [event], writes: [...updateTicket(scope, ticket, after), ...letters], result: thread }, keep(thread));
+    return withAnswer(
+      { events: [event], writes: [...updateTicket(scope, ticket, after), ...letters], result: thread },
+      storeAnswer(thread),
+    );
   });
 }
 

@@ -41,9 +41,12 @@ const UNFINISHED_KEEP_MS = 24 * HOUR;
  * from what the state says happened. A lease whose answer was lost is recognised by its fence, so that its own request does not
  * wait for its end.
  */
-export async function lease(ctx: Shard, request: IdempotentRequest): Promise<{ answer: StoredAnswer; fence: number } | { lease: Lease }> {
+export async function takeLease(
+  ctx: Shard,
+  request: IdempotentRequest,
+): Promise<{ answer: StoredAnswer; fence: number } | { lease: Lease }> {
   const fence = newFence();
-  const taken = await takeLease(ctx, request, fence).catch((error: unknown) => {
+  const taken = await insertLease(ctx, request, fence).catch((error: unknown) => {
     ctx.note(`lease: ${storyOf(error)}`);
     return null;
   });
@@ -60,13 +63,14 @@ export async function lease(ctx: Shard, request: IdempotentRequest): Promise<{ a
 }
 
 /** For effects in many batches, or around a call to a stranger's server: one at a time, and answered once. */
-export async function onceLeased<T>(
+export async function answerLeased<T>(
   ctx: Shard,
-  request: IdempotentRequest,
+  request: IdempotentRequest | null,
   run: () => Promise<T>,
   present: (result: T) => Answer | Promise<Answer>,
 ): Promise<StoredAnswer> {
-  const held = await lease(ctx, request);
+  if (!request) return toStoredAnswer(await present(await run()));
+  const held = await takeLease(ctx, request);
   if ('answer' in held) return held.answer;
   let presented: Answer;
   try {
@@ -97,7 +101,7 @@ export async function onceLeased<T>(
 export const releaseLease = (ctx: Ctx, held: Lease): Promise<unknown> =>
   held.release().catch((error: unknown) => ctx.note(`lease not released: ${storyOf(error)}`));
 
-async function takeLease(ctx: Shard, request: IdempotentRequest, fence: number): Promise<boolean> {
+async function insertLease(ctx: Shard, request: IdempotentRequest, fence: number): Promise<boolean> {
   const { scope, key, ...record } = newRecord(ctx, request, fence);
   const anew = {
     ...record,

@@ -21,9 +21,9 @@ import {
 } from './idempotency-record.ts';
 
 /** The statements that store the answer `result` makes, with what the database adds to it: they belong into the batch of the effect. */
-export type Keep<T> = (result: T, late?: LateFields) => Promise<Write[]>;
+export type StoreAnswer<T> = (result: T, late?: LateFields) => Promise<Write[]>;
 /** For callers without a key. */
-export const keepNothing: Keep<unknown> = async () => [];
+export const skipStoring: StoreAnswer<unknown> = async () => [];
 
 /** A change with its answer beside it in the batch. */
 export const withAnswer = async <T>(change: Change<T>, writes: Promise<Write[]>): Promise<Change<T>> => ({
@@ -35,18 +35,20 @@ export const withAnswer = async <T>(change: Change<T>, writes: Promise<Write[]>)
  * Nothing to change, and the answer is kept all the same: after others have changed it, the repetition of a request that changed
  * nothing must not change it back.
  */
-export const unchangedKept = async <T>(result: T, keep: Keep<T>): Promise<Change<T>> => withAnswer(unchanged(result), keep(result));
+export const unchangedWithAnswer = async <T>(result: T, storeAnswer: StoreAnswer<T>): Promise<Change<T>> =>
+  withAnswer(unchanged(result), storeAnswer(result));
 
 /**
- * For effects that live in the database alone. `run` has the effect, with what `keep` gives for its result in the same batch. Where
+ * For effects that live in the database alone. `run` has the effect, with what `storeAnswer` gives for its result in the same batch. Where
  * the same request was faster, or only the answer of our own batch was lost, the stored answer is given.
  */
-export async function once<T>(
+export async function answerOnce<T>(
   ctx: Shard,
-  request: IdempotentRequest,
-  run: (keep: Keep<T>) => Promise<T>,
+  request: IdempotentRequest | null,
+  run: (storeAnswer: StoreAnswer<T>) => Promise<T>,
   present: (result: T) => Answer | Promise<Answer>,
 ): Promise<StoredAnswer> {
+  if (!request) return toStoredAnswer(await present(await run(skipStoring)));
   const fence = newFence();
   const findStored = async (): Promise<StoredAnswer | null> => {
     const known = await findRecord(ctx, request);
@@ -56,14 +58,14 @@ export async function once<T>(
   const known = await findStored();
   if (known) return known;
   const planned: { result: T; answer: StoredAnswer }[] = [];
-  const keep = async (result: T, late?: LateFields): Promise<Write[]> => {
+  const storeAnswer = async (result: T, late?: LateFields): Promise<Write[]> => {
     const answer = toStoredAnswer(await present(result));
     planned.push({ result, answer });
     return insertRecord(ctx, request, { fence, answer, late });
   };
   let result: T;
   try {
-    result = await run(keep);
+    result = await run(storeAnswer);
   } catch (error) {
     const winner = await findStored();
     if (winner) return winner;
@@ -80,14 +82,14 @@ export async function once<T>(
  * Commits a planned change together with its answer. Where the database refused the effect itself, `explain` says why (a quota, a
  * name that is taken); null: what was planned is out of date, and the same request may be tried again.
  */
-export async function commitKept<T>(
+export async function commitWithAnswer<T>(
   ctx: Shard,
   change: Change<T>,
-  keep: Keep<T>,
+  storeAnswer: StoreAnswer<T>,
   explain: (planned: T) => Promise<ApiError | null> = async () => null,
 ): Promise<T> {
   try {
-    return await commit(ctx, await withAnswer(change, keep(change.result)));
+    return await commit(ctx, await withAnswer(change, storeAnswer(change.result)));
   } catch (error) {
     if (!isConstraint(error)) throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
     throw (await explain(change.result)) ?? new ApiError('idempotency_race', { retryAfterSeconds: 1 });

@@ -1,3 +1,4 @@
+import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
@@ -5,18 +6,27 @@ import { scopeOf } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Tenant } from '#platform/context.ts';
 import type { Permission, SignIn } from '#rules/admission.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
-import { optionalKeyErrors, requireIdempotencyKey, requireSoundKey } from './idempotency-key.ts';
-import { type ActorEnv, type AppEnv, bodyErrors, errors, type RouteContext, type ViewerEnv } from './openapi.ts';
-import { countCall, hitCeiling, type Subject } from './rate-limit.ts';
+import { checkIdempotencyKey, idempotencyErrors, optionalKeyErrors, requireIdempotencyKey, requireSoundKey } from './idempotency-key.ts';
+import {
+  type ActorEnv,
+  type AppEnv,
+  bodyErrors,
+  errors,
+  type Failure,
+  protocolBodyErrors,
+  type RouteContext,
+  type ViewerEnv,
+} from './openapi.ts';
+import { countCall, hitCeiling, publicBucket, type Subject } from './rate-limit.ts';
 
-/** What any route for merchants may refuse because of who calls. */
-const callerErrors = [
+/** What a route may refuse because of a credential that is shown, needed or not. */
+const viewerErrors = [
   'invalid_authorization',
   { code: 'invalid_authorization', status: 403 },
   'account_suspended',
   'account_deleted',
-  'rate_limited',
 ] as const;
+const callerErrors = [...viewerErrors, 'rate_limited'] as const;
 
 const tenantOf = ({ accountId: merchantId, livemode }: Actor): Tenant => ({ merchantId, livemode });
 
@@ -39,12 +49,6 @@ const requireActor = (permission: Permission, bucket: CallBucket = 'requests', .
     await next();
   });
 
-/** A route for a merchant's key or token: security scheme, admission and their error responses, together. */
-export const merchantRoute = (permission: Permission) => ({
-  security: [{ apiKey: [] }, { bearer: [] }] as Record<string, string[]>[],
-  middleware: requireActor(permission),
-});
-
 const requireKey = (bucket: CallBucket) =>
   createMiddleware<ActorEnv>(async (c, next) => {
     const actor = await c.var.authenticate(c, 'execute', bucket);
@@ -56,24 +60,6 @@ const requireKey = (bucket: CallBucket) =>
     await next();
   });
 
-/** A route of machines alone: a key that may execute, no token. */
-export const keyRoute = (bucket: CallBucket) => ({
-  security: [{ apiKey: [] }] as Record<string, string[]>[],
-  middleware: requireKey(bucket),
-});
-
-/** A write that must not happen twice: like `merchantRoute`, and the caller names it by an Idempotency-Key. */
-export const idempotentRoute = (bucket: CallBucket = 'requests') => ({
-  security: merchantRoute('execute').security,
-  middleware: requireActor('execute', bucket, requireIdempotencyKey),
-});
-
-/** A merchant's write: done once per Idempotency-Key where one is sent. */
-export const writeRoute = {
-  security: merchantRoute('execute').security,
-  middleware: requireActor('execute', 'requests', requireSoundKey),
-};
-
 /** 403 invalid_authorization for a live key, and for a token that does not ask for the sandbox. */
 function requireSandbox(c: RouteContext<ActorEnv>): void {
   if (!c.var.scope.livemode) return;
@@ -81,24 +67,12 @@ function requireSandbox(c: RouteContext<ActorEnv>): void {
   throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sandbox_key_required' } });
 }
 
-/** Routes of the sandbox; a write is done once per Idempotency-Key where one is sent. */
-export const sandboxRoute = {
-  read: { security: merchantRoute('read').security, middleware: requireActor('read', 'requests', requireSandbox) },
-  write: { security: merchantRoute('execute').security, middleware: requireActor('execute', 'requests', requireSandbox, requireSoundKey) },
-};
-
 /** 403 invalid_authorization for a sandbox key: what the service itself is paid has no sandbox. */
 function requireLiveMode(c: RouteContext<ActorEnv>): void {
   if (c.var.scope.livemode) return;
   const detail = 'This has no sandbox. Call it with a live key or a token.';
   throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
 }
-
-/** Routes of live mode alone; a write is done once per Idempotency-Key where one is sent. */
-export const liveRoute = {
-  read: { security: merchantRoute('read').security, middleware: requireActor('read', 'requests', requireLiveMode) },
-  write: { security: merchantRoute('execute').security, middleware: requireActor('execute', 'requests', requireLiveMode, requireSoundKey) },
-};
 
 const tokenRequired = (): ApiError => {
   const detail = 'A key cannot do this. Use a signed-in session.';
@@ -114,39 +88,13 @@ const requirePerson = (...checks: Check<ActorEnv>[]) =>
     await next();
   });
 
-/** A route only a signed-in person may use: a leaked key must not be able to make or keep keys. */
-export const personRoute = { security: [{ bearer: [] }] as Record<string, string[]>[], middleware: requirePerson() };
-
-/** Same as `personRoute`, but for a write, which is done once per Idempotency-Key where one is sent. */
-export const keyedPersonRoute = (...checks: Check<ActorEnv>[]) => ({
-  security: personRoute.security,
-  middleware: requirePerson(requireSoundKey, ...checks),
-});
-
-/** Same as `keyedPersonRoute`, in live mode alone. */
-export const livePersonRoute = keyedPersonRoute(requireLiveMode);
-
-const readPerson = createMiddleware<AppEnv>(async (c, next) => {
+/** A public route that does something else for a person who shows a token; `caller` is that person, or null. */
+export const readPerson = createMiddleware<AppEnv>(async (c, next) => {
   await hitCeiling(c);
   const person = c.req.header('Authorization') === undefined ? null : await c.var.authenticate(c, null);
   if (person?.via === 'key') throw tokenRequired();
   c.set('caller', person);
   await next();
-});
-
-/** A public route that does something else for a person who shows a token; `caller` is that person, or null. */
-export const openPersonRoute = { security: [{}, { bearer: [] }] as Record<string, string[]>[], middleware: readPerson };
-
-/** A public route whose answer is fuller for the owner: a credential is optional, but a bad one is still refused. */
-export const viewerRoute = (bucket: PublicBucketName, subject: Subject) => ({
-  security: [{}, { apiKey: [] }, { bearer: [] }] as Record<string, string[]>[],
-  middleware: readViewer(bucket, subject),
-});
-
-/** Same as `viewerRoute`, but for a write, which is done once per Idempotency-Key where one is sent. */
-export const keyedViewerRoute = (bucket: PublicBucketName, subject: Subject) => ({
-  security: viewerRoute(bucket, subject).security,
-  middleware: readViewer(bucket, subject, requireSoundKey),
 });
 
 /** True if the request carries a key or a token, good or bad. */
@@ -164,20 +112,110 @@ const readViewer = (bucket: PublicBucketName, subject: Subject, ...checks: Check
     await next();
   });
 
-/** What a public route may refuse because of a credential that is shown although none is needed. */
-export const viewerErrors = [
-  'invalid_authorization',
-  { code: 'invalid_authorization', status: 403 },
-  'account_suspended',
-  'account_deleted',
-] as const;
+type Security = Record<string, string[]>[];
+const MERCHANT: Security = [{ apiKey: [] }, { bearer: [] }];
 
-type Codes = Parameters<typeof errors>;
-export const merchantErrors = (...codes: Codes) => errors(...callerErrors, 'validation_error', ...codes);
-/** Of `writeRoute`. */
-export const merchantWriteErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...optionalKeyErrors, ...codes);
-export const merchantBodyErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...codes);
-export const publicBodyErrors = (...codes: Codes) => errors(...bodyErrors, ...codes);
+/** What a route asks of its kind of caller. */
+export interface KindOptions {
+  /** `required`: the call fails without an Idempotency-Key. `none`: it takes no key. */
+  key?: 'required' | 'optional' | 'none';
+  /** The only mode that the route has. */
+  mode?: 'sandbox' | 'live';
+  bucket?: CallBucket | PublicBucketName;
+  /** A name in the path, or what else separates callers of one bucket. */
+  by?: string | Subject;
+  /** Counts the call once the person is known. */
+  limit?: Check<ActorEnv>;
+  security?: Security;
+  guards?: readonly MiddlewareHandler<AppEnv>[];
+}
+interface Asked extends KindOptions {
+  path: string;
+  query?: unknown;
+  codes?: readonly Failure[];
+  once?: unknown;
+  leased?: unknown;
+}
+
+/** What the kind of a route gives it. */
+export interface Kind {
+  security?: Security;
+  middleware: MiddlewareHandler | readonly MiddlewareHandler[];
+  key: 'required' | 'optional' | 'none';
+  takesMode: boolean;
+  codes: readonly Failure[];
+}
+
+const modeChecks = ({ mode }: Asked): Check<ActorEnv>[] =>
+  mode === undefined ? [] : mode === 'live' ? [requireLiveMode] : [requireSandbox];
+const isRead = ({ path }: Asked): boolean => path.startsWith('GET ');
+const takesKey = ({ once, leased, key = once || leased ? 'optional' : 'none' }: Asked): Kind['key'] => key;
+const keyCheck = (key: Kind['key']): Check<AppEnv>[] =>
+  key === 'none' ? [] : [key === 'required' ? requireIdempotencyKey : requireSoundKey];
+const keyErrors = (key: Kind['key']) => (key === 'none' ? [] : key === 'required' ? idempotencyErrors : optionalKeyErrors);
+const subjectOf = (by: string | Subject = () => ''): Subject => (typeof by === 'string' ? (c) => c.req.param(by) ?? '' : by);
+const openErrors = (asked: Asked, key: Kind['key']): readonly Failure[] => [
+  ...(!isRead(asked) ? bodyErrors : asked.path.includes('{') || asked.query ? (['validation_error'] as const) : []),
+  ...keyErrors(key),
+  ...(asked.codes?.includes('rate_limited') ? [] : (['rate_limited'] as const)),
+];
+
+export const KINDS = {
+  read: (asked: Asked): Kind => ({
+    security: MERCHANT,
+    middleware: requireActor('read', 'requests', ...modeChecks(asked)),
+    key: 'none',
+    takesMode: asked.mode !== 'live',
+    codes: [...callerErrors, 'validation_error'],
+  }),
+  write: (asked: Asked): Kind => {
+    const { key = 'optional', bucket = 'requests' } = asked;
+    return {
+      security: MERCHANT,
+      middleware: requireActor('execute', bucket as CallBucket, ...modeChecks(asked), ...keyCheck(key)),
+      key,
+      takesMode: asked.mode !== 'live',
+      codes: [...callerErrors, ...bodyErrors, ...keyErrors(key)],
+    };
+  },
+  key: ({ bucket }: Asked): Kind => ({
+    security: [{ apiKey: [] }],
+    middleware: requireKey(bucket as CallBucket),
+    key: 'none',
+    takesMode: false,
+    codes: [...callerErrors, 'validation_error', ...protocolBodyErrors],
+  }),
+  person: (asked: Asked): Kind => {
+    const { limit, key = isRead(asked) ? 'none' : 'optional' } = asked;
+    return {
+      security: [{ bearer: [] }],
+      middleware: requirePerson(...keyCheck(key), ...(limit ? [limit] : []), ...modeChecks(asked)),
+      key,
+      takesMode: false,
+      codes: [...callerErrors, ...(isRead(asked) ? (['validation_error'] as const) : bodyErrors), ...keyErrors(key)],
+    };
+  },
+  viewer: (asked: Asked): Kind => {
+    const key = takesKey(asked);
+    return {
+      security: [{}, { apiKey: [] }, { bearer: [] }],
+      middleware: readViewer(asked.bucket as PublicBucketName, subjectOf(asked.by), ...keyCheck(key)),
+      key,
+      takesMode: true,
+      codes: [...openErrors(asked, key), ...viewerErrors],
+    };
+  },
+  public: (asked: Asked): Kind => {
+    const { bucket, by, security, guards = [] } = asked;
+    const key = takesKey(asked);
+    const limit = bucket ? [publicBucket(bucket as PublicBucketName, subjectOf(by))] : [];
+    const middleware = [...limit, ...guards, ...(key === 'none' ? [] : [checkIdempotencyKey(key)])];
+    return { ...(security ? { security } : {}), middleware, key, takesMode: false, codes: openErrors(asked, key) };
+  },
+} satisfies Record<string, (asked: Asked) => Kind>;
+
+/** Error responses of a merchant's route whose guard is its own. */
+export const merchantBodyErrors = (...codes: Failure[]) => errors(...callerErrors, ...bodyErrors, ...codes);
 
 const isRecent = (ctx: Ctx, signIn: SignIn): boolean => ctx.wallNow - signIn.authTime <= ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
 

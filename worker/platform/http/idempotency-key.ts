@@ -3,9 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import { IDEMPOTENCY_KEY } from '#core/limits.ts';
-import { type Answer, type IdempotentRequest, type StoredAnswer, toStoredAnswer } from '#platform/db/idempotency-record.ts';
-import { onceLeased } from '#platform/db/lease.ts';
-import { type Keep, keepNothing, once } from '#platform/db/once.ts';
+import type { IdempotentRequest, StoredAnswer } from '#platform/db/idempotency-record.ts';
 import type { AppEnv, RouteContext } from './openapi.ts';
 import { callerOf } from './rate-limit.ts';
 
@@ -25,10 +23,12 @@ export function requireSoundKey(c: RouteContext): void {
 }
 
 /** The same, for routes without a caller. */
-export const checkIdempotencyKey = createMiddleware<AppEnv>(async (c, next) => {
-  requireSoundKey(c);
-  await next();
-});
+export const checkIdempotencyKey = (key: 'required' | 'optional') =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    if (key === 'required') requireIdempotencyKey(c);
+    else requireSoundKey(c);
+    await next();
+  });
 
 const KeyBody = z.string().openapi({
   minLength: IDEMPOTENCY_KEY.min,
@@ -73,33 +73,12 @@ export async function idempotentRequest(c: RouteContext, options: KeyOptions = {
   };
 }
 
-/**
- * A write that is done once per Idempotency-Key where one is sent, and simply done where none is. `run` puts what `keep` gives for
- * its result into the batch of its effect.
- */
-export async function answerOnce<T>(
-  c: RouteContext,
-  run: (keep: Keep<T>) => Promise<T>,
-  present: (result: T) => Answer | Promise<Answer>,
-  options: KeyOptions = {},
-): Promise<StoredAnswer> {
-  if (c.req.header('Idempotency-Key') === undefined) return toStoredAnswer(await present(await run(keepNothing)));
-  return once(c.var.shard, await idempotentRequest(c, options), run, present);
-}
+/** The request whose answer is stored; null without an Idempotency-Key. */
+export const keyedRequest = async (c: RouteContext, options: KeyOptions = {}): Promise<IdempotentRequest | null> =>
+  c.req.header('Idempotency-Key') === undefined ? null : idempotentRequest(c, options);
 
-/** Same as `answerOnce`, but for work that is no single batch: it runs under a lease. */
-export async function answerLeased<T>(
-  c: RouteContext,
-  run: () => Promise<T>,
-  present: (result: T) => Answer | Promise<Answer>,
-  options: KeyOptions = {},
-): Promise<StoredAnswer> {
-  if (c.req.header('Idempotency-Key') === undefined) return toStoredAnswer(await present(await run()));
-  return onceLeased(c.var.shard, await idempotentRequest(c, options), run, present);
-}
-
-/** The kept answer, byte for byte, and whether it is a repetition. */
-export function sendStored(c: RouteContext, { status, body, replayed }: StoredAnswer): never {
+/** Sends the stored answer, byte for byte, and says whether it is a repetition. */
+export function sendAnswer(c: RouteContext, { status, body, replayed }: StoredAnswer): never {
   if (replayed) c.header('Idempotent-Replayed', 'true');
   // Its bytes were made from the route's own schema; the framework types only what it serialises itself.
   if (body === '') return c.body(null, status as 204) as never;

@@ -141,7 +141,7 @@ const errorFields = {
 export const ErrorBody = z.object({ detail: z.string(), ...errorFields }).openapi('Error');
 export const HTTPValidationError = z.object({ detail: z.array(Problem), ...errorFields }).openapi('HTTPValidationError');
 
-type Failure = ErrorCode | { code: ErrorCode; status: ErrorStatus };
+export type Failure = ErrorCode | { code: ErrorCode; status: ErrorStatus };
 
 /** Errors that any route may answer: transient failures, a broken configuration and bugs. */
 const ANYWHERE = ['temporarily_unavailable', 'misconfigured', 'internal_error'] as const satisfies ErrorCode[];

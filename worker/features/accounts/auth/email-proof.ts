@@ -8,7 +8,7 @@ import { isBouncedAddress } from '#features/mail/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
 import { claiming, disarmed, planDisarm } from '../claim/claim.ts';
@@ -90,7 +90,7 @@ async function spend<T>(
   purpose: EmailPurpose,
   token: string,
   change: (account: Account, home: Shard) => Spending<T> | Promise<Spending<T>>,
-  keep: Keep<T>,
+  storeAnswer: StoreAnswer<T>,
 ): Promise<T> {
   const { home, account: known } = await findNamed(ctx, token);
   if (!known || !(await isProof(home, purpose, known, token))) refuse(ctx, token);
@@ -99,7 +99,7 @@ async function spend<T>(
     if (!(await isProof(home, purpose, account, token))) refuse(ctx, token);
     const { writes, result, ...rest } = await change(account, home);
     spent = { result };
-    return { ...rest, writes: [...writes, ...(await keep(result))] };
+    return { ...rest, writes: [...writes, ...(await storeAnswer(result))] };
   });
   // What the last try planned is what was stored.
   return spent!.result;
@@ -121,7 +121,7 @@ export function passwordLetters(ctx: Shard, account: Account): Write[] {
  * The address is the account's own from now on, and letters go there again if it had bounced. 401 invalid_credentials for a token that was
  * used, is too old or unknown.
  */
-export const verifyEmail = (ctx: Ctx, token: string, keep: Keep<null>): Promise<null> =>
+export const verifyEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<null>): Promise<null> =>
   spend(
     ctx,
     'verify',
@@ -132,7 +132,7 @@ export const verifyEmail = (ctx: Ctx, token: string, keep: Keep<null>): Promise<
       result: null,
       wasStored: async ({ emailVerified, email }) => emailVerified && !(await isUnreachable(home, email ?? '')),
     }),
-    keep,
+    storeAnswer,
   );
 
 /** Account that a token names, and its home; whether the token proves something is not asked. 401 invalid_credentials. */
@@ -155,7 +155,7 @@ export async function previewEmail(ctx: Ctx, token: string): Promise<Account> {
  * Takes the address off an account that its reader did not make. Its maker keeps the rest, and may name another address. 401
  * invalid_credentials, 409 state_conflict for an address that is verified.
  */
-export const disownEmail = (ctx: Ctx, token: string, keep: Keep<null>): Promise<null> =>
+export const disownEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<null>): Promise<null> =>
   spend(
     ctx,
     'verify',
@@ -165,7 +165,7 @@ export const disownEmail = (ctx: Ctx, token: string, keep: Keep<null>): Promise<
         throw new ApiError('state_conflict', { detail: 'This address is verified.', meta: { reason: 'already_verified' } });
       return { values: { email: null, emailKey: null }, writes: [], result: null, wasStored: ({ email }) => email === null };
     },
-    keep,
+    storeAnswer,
   );
 
 /**
@@ -173,7 +173,12 @@ export const disownEmail = (ctx: Ctx, token: string, keep: Keep<null>): Promise<
  * never was, who made the account may be another person: nothing else that was put there keeps any power, and what ended is answered. 401
  * invalid_credentials, 409 state_conflict for a shop with another way in, 422 password_too_short.
  */
-export async function resetPassword(ctx: Ctx, token: string, password: string, keep: Keep<Arms | null>): Promise<Arms | null> {
+export async function resetPassword(
+  ctx: Ctx,
+  token: string,
+  password: string,
+  storeAnswer: StoreAnswer<Arms | null>,
+): Promise<Arms | null> {
   requirePasswordLength(password);
   // Before a hash is made, which costs a tenth of a second: a token that is none is refused for nothing.
   const { home, account: known } = await findNamed(ctx, token);
@@ -187,7 +192,7 @@ export async function resetPassword(ctx: Ctx, token: string, password: string, k
     const arms = await getArms(home.db, account.id);
     return { values: { ...disarmed(home, account, arms), ...values }, writes: planDisarm(home, account, arms), wasStored, result: arms };
   };
-  const store = () => spend(ctx, 'reset', token, change, keep);
+  const store = () => spend(ctx, 'reset', token, change, storeAnswer);
   return known.emailVerified ? store() : claiming(home, known, store);
 }
 

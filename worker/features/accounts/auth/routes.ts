@@ -1,31 +1,13 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { newestOf } from '#platform/db/directory.ts';
-import type { Keep } from '#platform/db/once.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import { merchantBodyErrors, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
-import {
-  answerOnce,
-  checkIdempotencyKey,
-  OptionalIdempotencyHeader,
-  optionalKeyErrors,
-  sendStored,
-} from '#platform/http/idempotency-key.ts';
-import {
-  created,
-  DetailResponse,
-  jsonBody,
-  ok,
-  optionalJsonBody,
-  orNull,
-  type RouteContext,
-  router,
-  Timestamp,
-} from '#platform/http/openapi.ts';
-import { countPasswordTry, countRefusedCredential, publicBucket, rememberSignIn, underCeiling } from '#platform/http/rate-limit.ts';
+import { created, DetailResponse, orNull, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
+import { countPasswordTry, countRefusedCredential, rememberSignIn, underCeiling } from '#platform/http/rate-limit.ts';
+import { routes } from '#platform/http/route.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { bearerOf } from './authenticate.ts';
@@ -75,34 +57,6 @@ async function emailOf(c: RouteContext): Promise<string> {
   return emailKeysOf(c.var.ctx, email).keys[0];
 }
 
-const register = createRoute({
-  method: 'post',
-  path: '/auth/register',
-  operationId: 'register',
-  tags: ['Authentication'],
-  summary: 'Create an account',
-  description: 'Create an account on the free plan.',
-  middleware: [publicBucket('register'), checkIdempotencyKey] as const,
-  request: { headers: OptionalIdempotencyHeader, ...jsonBody(RegisterRequest) },
-  responses: {
-    ...created(AuthResponse, 'The account exists; this is its session'),
-    ...publicBodyErrors(...optionalKeyErrors, 'email_registered', 'password_too_short', 'rate_limited'),
-  },
-});
-const login = createRoute({
-  method: 'post',
-  path: '/auth/login',
-  operationId: 'login',
-  tags: ['Authentication'],
-  summary: 'Log in with a password',
-  description:
-    'Sign in with e-mail and password. After 100 tries for one account in an hour from addresses that never signed in to it, one more from such ' +
-    'an address is 429 `rate_limited`, whether the account exists or not; a new password by e-mail opens it there.',
-  middleware: publicBucket('login', emailOf),
-  request: jsonBody(LoginRequest),
-  responses: { ...ok(AuthResponse), ...publicBodyErrors('invalid_credentials', 'account_suspended', 'account_deleted', 'rate_limited') },
-});
-
 const WalletAddress = z.string().max(64).openapi({ description: 'base58', example: '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q' });
 const NonceRequest = z.object({ wallet_address: WalletAddress }).openapi('WalletNonceRequest');
 const NonceResponse = z
@@ -131,90 +85,95 @@ const toNonceResource = ({ nonce, message, expiresAt }: LoginNonce, issuedAt: nu
   expires_at: iso(expiresAt),
 });
 
-const nonce = createRoute({
-  method: 'post',
-  path: '/auth/wallet/nonce',
-  operationId: 'createWalletNonce',
-  tags: ['Authentication'],
-  summary: 'Get a sign-in message',
-  description: 'A Sign-In With Solana text for this wallet to sign, good once and for five minutes.',
-  middleware: publicBucket('nonce'),
-  request: jsonBody(NonceRequest),
-  responses: { ...ok(NonceResponse), ...publicBodyErrors('invalid_wallet_address', 'rate_limited') },
-});
-const wallet = createRoute({
-  method: 'post',
-  path: '/auth/wallet',
-  operationId: 'loginWithWallet',
-  tags: ['Authentication'],
-  summary: 'Log in with a wallet',
-  description: 'Sign in with a wallet; the first time creates its account.',
-  middleware: publicBucket('wallet-login'),
-  request: jsonBody(WalletLoginRequest),
-  responses: {
-    ...ok(AuthResponse),
-    ...publicBodyErrors('invalid_credentials', 'account_suspended', 'account_deleted', 'invalid_wallet_address', 'rate_limited'),
-  },
-});
-
-const refresh = createRoute({
-  method: 'post',
-  path: '/auth/refresh',
-  operationId: 'refreshToken',
-  tags: ['Authentication'],
-  summary: 'Renew a token',
-  description: 'For a token that is valid or expired at most 7 days ago, given in the body or as Bearer; at most 30 days after signing in.',
-  security: [{}, { bearer: [] }] as Record<string, string[]>[],
-  middleware: underCeiling,
-  request: optionalJsonBody(RefreshRequest),
-  responses: { ...ok(AuthResponse), ...publicBodyErrors('rate_limited', 'invalid_authorization', 'account_suspended', 'account_deleted') },
-});
-const logout = createRoute({
-  method: 'post',
-  path: '/auth/logout',
-  operationId: 'logout',
-  tags: ['Authentication'],
-  summary: 'Log out',
-  description: 'Says goodbye; the client discards its token.',
-  ...personRoute,
-  responses: { ...ok(DetailResponse), ...merchantBodyErrors() },
-});
-
-export const authRoutes = router()
-  .openapi(register, async (c) => {
-    const { email, password, display_name } = c.req.valid('json');
-    const ctx = newestOf(c.var.ctx);
-    c.set('shard', ctx);
-    const run = (keep: Keep<Account>) => registerAccount(ctx, { email, password, displayName: display_name }, keep);
-    const present = async (account: Account) => ({ status: 201, body: await toAuthResponse(ctx, account, signedInNow(ctx, 'pwd')) });
-    return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));
+export const authRoutes = routes('Authentication')
+  .public({
+    path: 'POST /auth/register',
+    id: 'register',
+    summary: 'Create an account',
+    description: 'Create an account on the free plan.',
+    bucket: 'register',
+    body: RegisterRequest,
+    returns: created(AuthResponse, 'The account exists; this is its session'),
+    codes: ['email_registered', 'password_too_short'],
+    shard: ({ ctx }) => newestOf(ctx),
+    once: ({ shard, body: { display_name: displayName, ...login } }, storeAnswer) =>
+      registerAccount(shard, { ...login, displayName }, storeAnswer),
+    present: (account, { shard }) => toAuthResponse(shard, account, signedInNow(shard, 'pwd')),
+    isSecret: true,
   })
-  .openapi(login, async (c) => {
-    const { ctx } = c.var;
-    const input = c.req.valid('json');
-    const email = normaliseEmail(input.email);
-    await countPasswordTry(c, email);
-    const account = await logIn(ctx, input);
-    await rememberSignIn(c, email);
-    return c.json(await toAuthResponse(ctx, account, signedInNow(ctx, 'pwd')), 200);
+  .public({
+    path: 'POST /auth/login',
+    id: 'login',
+    summary: 'Log in with a password',
+    description:
+      'Sign in with e-mail and password. After 100 tries for one account in an hour from addresses that never signed in to it, one more from such ' +
+      'an address is 429 `rate_limited`, whether the account exists or not; a new password by e-mail opens it there.',
+    bucket: 'login',
+    by: emailOf,
+    body: LoginRequest,
+    returns: AuthResponse,
+    codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
+    answer: async ({ c, ctx, body }) => {
+      const email = normaliseEmail(body.email);
+      await countPasswordTry(c, email);
+      const account = await logIn(ctx, body);
+      await rememberSignIn(c, email);
+      return toAuthResponse(ctx, account, signedInNow(ctx, 'pwd'));
+    },
   })
-  .openapi(nonce, async (c) => {
-    const { ctx } = c.var;
-    return c.json(toNonceResource(await issueLoginNonce(ctx, c.req.valid('json').wallet_address), ctx.wallNow), 200);
+  .public({
+    path: 'POST /auth/wallet/nonce',
+    id: 'createWalletNonce',
+    summary: 'Get a sign-in message',
+    description: 'A Sign-In With Solana text for this wallet to sign, good once and for five minutes.',
+    bucket: 'nonce',
+    body: NonceRequest,
+    returns: NonceResponse,
+    codes: ['invalid_wallet_address'],
+    answer: async ({ ctx, body }) => toNonceResource(await issueLoginNonce(ctx, body.wallet_address), ctx.wallNow),
   })
-  .openapi(wallet, async (c) => {
-    const { wallet_address, signed_message, message_nonce } = c.req.valid('json');
-    const proof = { walletAddress: wallet_address, signature: signed_message, nonce: message_nonce };
-    const { ctx } = c.var;
-    const { account, method } = await logInWithWallet(ctx, proof);
-    return c.json(await toAuthResponse(ctx, account, signedInNow(ctx, method)), 200);
+  .public({
+    path: 'POST /auth/wallet',
+    id: 'loginWithWallet',
+    summary: 'Log in with a wallet',
+    description: 'Sign in with a wallet; the first time creates its account.',
+    bucket: 'wallet-login',
+    body: WalletLoginRequest,
+    returns: AuthResponse,
+    codes: ['invalid_credentials', 'account_suspended', 'account_deleted', 'invalid_wallet_address'],
+    answer: async ({ ctx, body: { wallet_address, signed_message, message_nonce } }) => {
+      const proof = { walletAddress: wallet_address, signature: signed_message, nonce: message_nonce };
+      const { account, method } = await logInWithWallet(ctx, proof);
+      return toAuthResponse(ctx, account, signedInNow(ctx, method));
+    },
   })
-  .openapi(refresh, async (c) => {
-    const token = c.req.valid('json').token ?? bearerOf(c);
-    const { account, signIn } = await refreshSession(c.var.ctx, token).catch(async (error) => {
-      if (token !== null && error instanceof ApiError && error.status === 401) await countRefusedCredential(c);
-      throw error;
-    });
-    return c.json(await toAuthResponse(c.var.ctx, account, signIn), 200);
+  .public({
+    path: 'POST /auth/refresh',
+    id: 'refreshToken',
+    summary: 'Renew a token',
+    description:
+      'For a token that is valid or expired at most 7 days ago, given in the body or as Bearer; at most 30 days after signing in.',
+    security: [{}, { bearer: [] }],
+    guards: [underCeiling],
+    body: RefreshRequest,
+    isBodyOptional: true,
+    returns: AuthResponse,
+    codes: ['invalid_authorization', 'account_suspended', 'account_deleted'],
+    answer: async ({ c, ctx, body }) => {
+      const token = body.token ?? bearerOf(c);
+      const { account, signIn } = await refreshSession(ctx, token).catch(async (error) => {
+        if (token !== null && error instanceof ApiError && error.status === 401) await countRefusedCredential(c);
+        throw error;
+      });
+      return toAuthResponse(ctx, account, signIn);
+    },
   })
-  .openapi(logout, (c) => c.json({ detail: 'Signed out. Discard the token: until it expires it is still good.' }, 200));
+  .person({
+    path: 'POST /auth/logout',
+    id: 'logout',
+    summary: 'Log out',
+    description: 'Says goodbye; the client discards its token.',
+    key: 'none',
+    returns: DetailResponse,
+    answer: () => ({ detail: 'Signed out. Discard the token: until it expires it is still good.' }),
+  });

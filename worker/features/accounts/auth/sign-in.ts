@@ -5,7 +5,7 @@ import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
 import { findAnywhere, homeOf, othersOf } from '#platform/db/directory.ts';
-import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { planAccountPayout } from '../payout.ts';
@@ -77,7 +77,7 @@ export function newAccount(ctx: Ctx, displayName: string, identity: SignInIdenti
 export async function storeAccount(
   ctx: Shard,
   account: Account,
-  keep: Keep<Account> = keepNothing,
+  storeAnswer: StoreAnswer<Account> = skipStoring,
   letters: Write[] = [],
 ): Promise<Account> {
   const payout = account.walletAddress ? planAccountPayout(ctx, account.id, account.walletAddress) : { events: [], writes: [] };
@@ -87,7 +87,7 @@ export async function storeAccount(
   ];
   const guards = known.flatMap((keys) => abortIfTaken(ctx, account.id, keys));
   const writes = [...guards, insertAccount(ctx.db, account), ...payout.writes, ...letters];
-  const change = await withAnswer({ events: payout.events, writes, result: account }, keep(account));
+  const change = await withAnswer({ events: payout.events, writes, result: account }, storeAnswer(account));
   return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
 }
 
@@ -102,7 +102,7 @@ const isNamedElsewhere = async (ctx: Shard, keys: AccountKeys): Promise<boolean>
   (await Promise.all(othersOf(ctx).map(({ db }) => findAccountByKeys(db, keys)))).some((account) => account !== undefined);
 
 /** Creates an account on the free plan and emails its address the link that verifies it. 409 email_registered, also for the address of a deleted account. */
-export async function registerAccount(ctx: Shard, input: Register, keep: Keep<Account>): Promise<Account> {
+export async function registerAccount(ctx: Shard, input: Register, storeAnswer: StoreAnswer<Account>): Promise<Account> {
   requirePasswordLength(input.password);
   const account = newAccount(ctx, input.displayName, {
     email: normaliseEmail(input.email),
@@ -111,7 +111,7 @@ export async function registerAccount(ctx: Shard, input: Register, keep: Keep<Ac
   });
   if (await isNamedElsewhere(ctx, emailKeysOf(ctx, input.email))) throw new ApiError('email_registered');
   try {
-    return await storeAccount(ctx, account, keep, planVerification(ctx, account));
+    return await storeAccount(ctx, account, storeAnswer, planVerification(ctx, account));
   } catch (error) {
     throw isConstraint(error) ? new ApiError('email_registered') : error;
   }

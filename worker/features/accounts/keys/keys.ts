@@ -2,7 +2,7 @@ import { ApiError, planFull, raise, storyOf } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { requireRecentSignIn } from '#platform/http/callers.ts';
 import { admissionObject } from '#platform/objects.ts';
@@ -46,7 +46,7 @@ export interface CreatedKey {
  * A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. 403 admin_requires_staff and
  * sign_in_required (live keys, old sessions), 422 invalid_permissions, 429 plan_limit_reached.
  */
-export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
+export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, storeAnswer: StoreAnswer<CreatedKey>): Promise<CreatedKey> {
   const permissions = [...new Set(input.permissions)];
   if (
     permissions.length === 0 ||
@@ -64,7 +64,10 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, keep
   const limit = PLANS[actor.plan].activeKeysMax;
   try {
     const alerts = key.livemode ? await planAlertOf(ctx, merchantId, { change: 'live_key', named: key.name }) : [];
-    const change = await withAnswer({ events: [], writes: [...insertKey(ctx, key, limit), ...alerts], result: created }, keep(created));
+    const change = await withAnswer(
+      { events: [], writes: [...insertKey(ctx, key, limit), ...alerts], result: created },
+      storeAnswer(created),
+    );
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;

@@ -1,16 +1,15 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { admissionIdOf } from '#core/ids.ts';
 import { iso, isoOrNull } from '#core/time.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } from '#platform/http/callers.ts';
-import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { created, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
+import { created, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { PERMISSIONS } from '#rules/admission.ts';
 import { emptyUsage, type KeyUsage } from '#rules/analytics/key-usage.ts';
 import { listKeys } from '../store.ts';
-import { announceKey, type CreatedKey, createKey } from './keys.ts';
+import { announceKey, createKey } from './keys.ts';
 
 const KeyBody = z
   .object({
@@ -67,53 +66,32 @@ const toKeyResource = (key: ApiKey, usage: KeyUsage = emptyUsage()) => ({
   },
   recent_activity: usage.recent.map(({ at, requestId, ...call }) => ({ at: iso(at), ...call, request_id: requestId })),
 });
-
-const list = createRoute({
-  method: 'get',
-  path: '/keys',
-  operationId: 'listKeys',
-  tags: ['API keys'],
-  summary: 'List keys',
-  description:
-    'A token sees the keys of both modes unless it names one, a key those of its own. Of revoked keys the last hundred of each mode are listed.',
-  ...merchantRoute('read'),
-  request: { query: z.object(ModeQuery) },
-  responses: { ...ok(z.array(KeyBody)), ...merchantErrors() },
-});
-const create = createRoute({
-  method: 'post',
-  path: '/keys',
-  operationId: 'createKey',
-  tags: ['API keys'],
-  summary: 'Create a key',
-  description: 'A live key needs a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.',
-  ...keyedPersonRoute(),
-  request: { headers: OptionalIdempotencyHeader, ...jsonBody(CreateKeyRequest) },
-  responses: {
-    ...created(z.object({ key: KeyBody, raw_key: z.string() }).openapi('CreatedApiKey')),
-    ...merchantWriteErrors('admin_requires_staff', 'invalid_permissions', 'plan_limit_reached'),
-  },
-});
-export const keyRoutes = router()
-  .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const merchantId = actor.accountId;
-    const keys = await listKeys(ctx.db, merchantId, actor.via === 'key' || c.req.valid('query').mode !== undefined ? actor.livemode : null);
-    const usage = await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).usage();
-    return c.json(
-      keys.map((key) => toKeyResource(key, usage[key.id])),
-      200,
-    );
+export const keyRoutes = routes('API keys')
+  .read({
+    path: 'GET /keys',
+    id: 'listKeys',
+    summary: 'List keys',
+    description:
+      'A token sees the keys of both modes unless it names one, a key those of its own. Of revoked keys the last hundred of each mode are listed.',
+    returns: z.array(KeyBody),
+    answer: async ({ scope, actor, query }) => {
+      const merchantId = actor.accountId;
+      const keys = await listKeys(scope.db, merchantId, actor.via === 'key' || query.mode !== undefined ? actor.livemode : null);
+      const usage = await admissionObject(scope, `account:${admissionIdOf(merchantId)}`).usage();
+      return keys.map((key) => toKeyResource(key, usage[key.id]));
+    },
   })
-  .openapi(create, async (c) => {
-    const { name, permissions, sandbox_mode } = c.req.valid('json');
-    const { actor, scope: ctx } = c.var;
-    const answer = await answerOnce<CreatedKey>(
-      c,
-      (keep) => createKey(ctx, actor, { name, permissions, sandboxMode: sandbox_mode }, keep),
-      ({ key, rawKey }) => ({ status: 201, body: { key: toKeyResource(key), raw_key: rawKey } }),
-      { isSecret: true },
-    );
-    await announceKey(ctx, { merchantId: actor.accountId, id: JSON.parse(answer.body).key.id });
-    return sendStored(c, answer);
+  .person({
+    path: 'POST /keys',
+    id: 'createKey',
+    summary: 'Create a key',
+    description: 'A live key needs a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.',
+    body: CreateKeyRequest,
+    returns: created(z.object({ key: KeyBody, raw_key: z.string() }).openapi('CreatedApiKey')),
+    codes: ['admin_requires_staff', 'invalid_permissions', 'plan_limit_reached'],
+    once: ({ scope, actor, body: { name, permissions, sandbox_mode } }, storeAnswer) =>
+      createKey(scope, actor, { name, permissions, sandboxMode: sandbox_mode }, storeAnswer),
+    present: ({ key, rawKey }) => ({ key: toKeyResource(key), raw_key: rawKey }),
+    answered: ({ scope, actor }, { body }) => announceKey(scope, { merchantId: actor.accountId, id: JSON.parse(body).key.id }),
+    isSecret: true,
   });

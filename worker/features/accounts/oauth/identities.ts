@@ -3,7 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx, Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { SignInIdentity } from '#platform/db/tables/office/sign-in.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import type { SignInProvider } from '#rules/admission.ts';
@@ -41,12 +41,12 @@ export async function planLocks(ctx: Shard, accountId: AccountId): Promise<Write
  * Takes a provider away from an account; one that it does not have is away already. 403 sign_in_required for an old session, 409
  * state_conflict for the last way in.
  */
-export async function unlinkIdentity(ctx: Scope, actor: Actor, provider: SignInProvider, keep: Keep<null>): Promise<void> {
+export async function unlinkIdentity(ctx: Scope, actor: Actor, provider: SignInProvider, storeAnswer: StoreAnswer<null>): Promise<void> {
   requireFreshSignIn(ctx, actor);
   await changeAccount(ctx, actor.accountId, async (account) => {
     const identities = await listIdentities(ctx.db, account.id);
     const others = identities.filter((one) => one.provider !== provider);
-    if (others.length === identities.length) return { writes: await keep(null) };
+    if (others.length === identities.length) return { writes: await storeAnswer(null) };
     if (others.length === 0 && account.passwordHash === null && account.walletKey === null)
       throw new ApiError('state_conflict', {
         detail: 'This is the last way into the account. Set a password or link another provider first.',
@@ -54,6 +54,6 @@ export async function unlinkIdentity(ctx: Scope, actor: Actor, provider: SignInP
       });
     // The row goes on to another version, so that of two at once each sees what the other took away.
     const alerts = planSecurityAlert(ctx, account, { change: 'provider_unlinked', named: titleOf(provider) });
-    return { values: {}, writes: [deleteIdentity(ctx.db, account.id, provider), ...alerts, ...(await keep(null))] };
+    return { values: {}, writes: [deleteIdentity(ctx.db, account.id, provider), ...alerts, ...(await storeAnswer(null))] };
   });
 }

@@ -1,21 +1,13 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { localPathOf } from '#core/local-path.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { globalOf, homeOf } from '#platform/db/directory.ts';
-import type { Keep } from '#platform/db/once.ts';
-import {
-  keyedPersonRoute,
-  merchantBodyErrors,
-  merchantErrors,
-  openPersonRoute,
-  personRoute,
-  requireFreshSignIn,
-} from '#platform/http/callers.ts';
-import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
-import { errors, given, ok, type RouteContext, router, Timestamp } from '#platform/http/openapi.ts';
+import { readPerson, requireFreshSignIn } from '#platform/http/callers.ts';
+import { given, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
+import { routes } from '#platform/http/route.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import { SIGN_IN_PROVIDERS } from '#rules/admission.ts';
 import { issueToken } from '../auth/tokens.ts';
@@ -26,120 +18,9 @@ import { NEXT_PATH_MAX, type OAuthProvider, PROVIDER_ERRORS } from './provider.t
 import { callbackUrlOf, listProviders, requireProvider } from './registry.ts';
 import { type BegunSignIn, beginState, MODES, readState, SURFACES } from './state.ts';
 
-const tags = ['Authentication'];
 const Provider = z.enum(SIGN_IN_PROVIDERS);
 const ProviderParam = z.object({ provider: z.string().openapi({ param: { name: 'provider', in: 'path' }, enum: [...SIGN_IN_PROVIDERS] }) });
 const DASHBOARD = '/dashboard';
-
-const providers = createRoute({
-  method: 'get',
-  path: '/auth/oauth/providers',
-  operationId: 'listOAuthProviders',
-  tags,
-  summary: 'List sign-in providers',
-  description: 'Who else signs people in here, and what is missing for the others.',
-  middleware: underCeiling,
-  responses: {
-    ...ok(
-      z
-        .object({
-          providers: z.array(
-            z.object({ provider: Provider, configured: z.boolean(), callback_url: z.string(), missing: z.array(z.string()) }),
-          ),
-        })
-        .openapi('OAuthProviders'),
-    ),
-    ...errors('rate_limited'),
-  },
-});
-
-const start = createRoute({
-  method: 'get',
-  path: '/auth/oauth/{provider}/start',
-  operationId: 'startOAuth',
-  tags,
-  summary: 'Begin a provider’s sign-in',
-  description:
-    'Sets a cookie that binds the sign-in to this browser, for ten minutes. With a token, which must be of a fresh sign-in, the provider is ' +
-    'linked to that account. `mode` `login` opens an account that there is, `register` makes one too. `next` is a path of this service.',
-  ...openPersonRoute,
-  request: {
-    params: ProviderParam,
-    query: z.object({
-      mode: z.enum(MODES).default('login'),
-      next: z.string().max(NEXT_PATH_MAX).default(DASHBOARD),
-      surface: z.enum(SURFACES).default('dashboard'),
-    }),
-  },
-  responses: {
-    ...ok(z.object({ provider: Provider, callback_url: z.string(), authorization_url: z.string() }).openapi('OAuthStart')),
-    ...errors(
-      'rate_limited',
-      'validation_error',
-      'invalid_authorization',
-      { code: 'invalid_authorization', status: 403 },
-      'account_suspended',
-      'account_deleted',
-      'not_found',
-      'oauth_not_configured',
-    ),
-  },
-});
-
-const callback = createRoute({
-  method: 'get',
-  path: '/auth/oauth/{provider}/callback',
-  operationId: 'finishOAuth',
-  tags,
-  summary: 'Finish a provider’s sign-in',
-  description:
-    'Goes on to `next` with the outcome in the fragment: `#token=…`, `#linked=<provider>`, or `#error=` with one of ' +
-    `${PROVIDER_ERRORS.join(', ')}. A state that was not made here, was used, is over or belongs to another browser is 400.`,
-  middleware: underCeiling,
-  request: {
-    params: ProviderParam,
-    query: z.object({
-      code: z.string().optional(),
-      state: z.string().optional(),
-      error: z.string().optional(),
-      error_description: z.string().optional(),
-    }),
-  },
-  responses: {
-    302: { description: 'To `next`, with the outcome in the fragment' },
-    ...errors('rate_limited', 'validation_error', 'invalid_state', 'not_found', 'oauth_not_configured'),
-  },
-});
-
-const identities = createRoute({
-  method: 'get',
-  path: '/account/identities',
-  operationId: 'listIdentities',
-  tags: ['Account'],
-  summary: 'List linked providers',
-  description: 'The providers this account signs in with.',
-  ...personRoute,
-  responses: {
-    ...ok(
-      z
-        .object({ items: z.array(z.object({ provider: Provider, email: z.string().optional(), linked_at: Timestamp })) })
-        .openapi('SignInIdentities'),
-    ),
-    ...merchantErrors(),
-  },
-});
-
-const unlink = createRoute({
-  method: 'delete',
-  path: '/account/identities/{provider}',
-  operationId: 'unlinkIdentity',
-  tags: ['Account'],
-  summary: 'Unlink a provider',
-  description: 'It needs a fresh sign-in. A second time it is simply so; the last way into an account stays (409 `state_conflict`).',
-  ...keyedPersonRoute(),
-  request: { headers: OptionalIdempotencyHeader, params: ProviderParam },
-  responses: { 204: { description: 'Unlinked' }, ...merchantBodyErrors(...optionalKeyErrors, 'not_found', 'state_conflict') },
-});
 
 /** What the fragment says of an outcome. */
 async function fragmentOf(ctx: Ctx, outcome: OAuthOutcome, { provider }: BegunSignIn): Promise<string> {
@@ -175,52 +56,124 @@ const knownProvider = (name: string) => {
   return found;
 };
 
-export const oauthRoutes = router()
-  .openapi(providers, (c) => c.json({ providers: listProviders(c.var.ctx) }, 200))
-  .openapi(start, async (c) => {
-    const { ctx, caller: linker } = c.var;
-    if (linker) requireFreshSignIn(ctx, linker);
-    const { mode, surface, ...query } = c.req.valid('query');
-    const next = localPathOf(query.next);
-    if (next === null) {
-      const problem = { loc: ['query', 'next'], msg: 'Expected a path of this service', type: 'foreign_url' };
-      throw new ApiError('validation_error', { problems: [problem] });
-    }
-    const provider = requireProvider(ctx, c.req.valid('param').provider);
-    const tokenVersion = linker ? (await getAccount((await homeOf(ctx, linker.accountId)).db, linker.accountId)).tokenVersion : null;
-    const asked = { provider: provider.name, mode, surface, next, accountId: linker?.accountId ?? null, tokenVersion };
-    const { attempt, cookie } = beginState(ctx, asked, c.req.header('Cookie'));
-    const authorization_url = await provider.authorizationUrl(ctx, attempt).catch((error: unknown) => {
-      ctx.note(`${provider.name}: ${storyOf(error)}`);
-      throw new ApiError('temporarily_unavailable', { detail: 'The provider does not answer right now. Retry.', retryAfterSeconds: 5 });
-    });
-    c.header('Set-Cookie', cookie);
-    c.header('Cache-Control', 'no-store');
-    return c.json({ provider: provider.name, callback_url: callbackUrlOf(ctx, provider.name), authorization_url }, 200);
+export const oauthRoutes = routes('Authentication')
+  .public({
+    path: 'GET /auth/oauth/providers',
+    id: 'listOAuthProviders',
+    summary: 'List sign-in providers',
+    description: 'Who else signs people in here, and what is missing for the others.',
+    guards: [underCeiling],
+    returns: z
+      .object({
+        providers: z.array(
+          z.object({ provider: Provider, configured: z.boolean(), callback_url: z.string(), missing: z.array(z.string()) }),
+        ),
+      })
+      .openapi('OAuthProviders'),
+    answer: ({ ctx }) => ({ providers: listProviders(ctx) }),
   })
-  .openapi(callback, async (c) => {
-    const { ctx } = c.var;
-    const { state, ...answer } = c.req.valid('query');
-    const provider = requireProvider(ctx, c.req.valid('param').provider);
-    const read = readState(ctx, state, { provider: provider.name, cookies: c.req.header('Cookie') });
-    // Counted with the sign-ins by wallet, because each has a stranger's server asked; before its state is used up, so that it may be sent again.
-    await hitBucket(c, 'wallet-login', '');
-    if (!(await takeState(globalOf(ctx).db, read.begun.id, read.begun.expiresAt))) throw new ApiError('invalid_state');
-    const fragment = await finish(c, provider, read, answer);
-    c.header('Cache-Control', 'no-store');
-    c.header('Referrer-Policy', 'no-referrer');
-    return c.redirect(`${read.begun.next}#${fragment}`, 302) as never;
+  .public({
+    path: 'GET /auth/oauth/{provider}/start',
+    id: 'startOAuth',
+    summary: 'Begin a provider’s sign-in',
+    description:
+      'Sets a cookie that binds the sign-in to this browser, for ten minutes. With a token, which must be of a fresh sign-in, the provider is ' +
+      'linked to that account. `mode` `login` opens an account that there is, `register` makes one too. `next` is a path of this service.',
+    security: [{}, { bearer: [] }],
+    guards: [readPerson],
+    params: ProviderParam,
+    query: z.object({
+      mode: z.enum(MODES).default('login'),
+      next: z.string().max(NEXT_PATH_MAX).default(DASHBOARD),
+      surface: z.enum(SURFACES).default('dashboard'),
+    }),
+    returns: z.object({ provider: Provider, callback_url: z.string(), authorization_url: z.string() }).openapi('OAuthStart'),
+    codes: [
+      'invalid_authorization',
+      { code: 'invalid_authorization', status: 403 },
+      'account_suspended',
+      'account_deleted',
+      'not_found',
+      'oauth_not_configured',
+    ],
+    answer: async ({ c, ctx, params, query: { mode, surface, ...query } }) => {
+      const { caller } = c.var;
+      if (caller) requireFreshSignIn(ctx, caller);
+      const next = localPathOf(query.next);
+      if (next === null) {
+        const problem = { loc: ['query', 'next'], msg: 'Expected a path of this service', type: 'foreign_url' };
+        throw new ApiError('validation_error', { problems: [problem] });
+      }
+      const provider = requireProvider(ctx, params.provider);
+      const tokenVersion = caller ? (await getAccount((await homeOf(ctx, caller.accountId)).db, caller.accountId)).tokenVersion : null;
+      const asked = { provider: provider.name, mode, surface, next, accountId: caller?.accountId ?? null, tokenVersion };
+      const { attempt, cookie } = beginState(ctx, asked, c.req.header('Cookie'));
+      const authorization_url = await provider.authorizationUrl(ctx, attempt).catch((error: unknown) => {
+        ctx.note(`${provider.name}: ${storyOf(error)}`);
+        throw new ApiError('temporarily_unavailable', { detail: 'The provider does not answer right now. Retry.', retryAfterSeconds: 5 });
+      });
+      c.header('Set-Cookie', cookie);
+      c.header('Cache-Control', 'no-store');
+      return { provider: provider.name, callback_url: callbackUrlOf(ctx, provider.name), authorization_url };
+    },
   })
-  .openapi(identities, async (c) => {
-    const rows = await listIdentities(c.var.scope.db, c.var.actor.accountId);
-    const items = rows.map(({ provider, email, linkedAt }) => ({ provider, ...given('email', email), linked_at: iso(linkedAt) }));
-    return c.json({ items }, 200);
+  .public({
+    path: 'GET /auth/oauth/{provider}/callback',
+    id: 'finishOAuth',
+    summary: 'Finish a provider’s sign-in',
+    description:
+      'Goes on to `next` with the outcome in the fragment: `#token=…`, `#linked=<provider>`, or `#error=` with one of ' +
+      `${PROVIDER_ERRORS.join(', ')}. A state that was not made here, was used, is over or belongs to another browser is 400.`,
+    guards: [underCeiling],
+    params: ProviderParam,
+    query: z.object({
+      code: z.string().optional(),
+      state: z.string().optional(),
+      error: z.string().optional(),
+      error_description: z.string().optional(),
+    }),
+    returns: { 302: { description: 'To `next`, with the outcome in the fragment' } },
+    codes: ['invalid_state', 'not_found', 'oauth_not_configured'],
+    respond: async ({ c, ctx, params, query: { state, ...answer } }) => {
+      const provider = requireProvider(ctx, params.provider);
+      const read = readState(ctx, state, { provider: provider.name, cookies: c.req.header('Cookie') });
+      // Counted with the sign-ins by wallet, because each has a stranger's server asked; before its state is used up, so that it may be sent again.
+      await hitBucket(c, 'wallet-login', '');
+      if (!(await takeState(globalOf(ctx).db, read.begun.id, read.begun.expiresAt))) throw new ApiError('invalid_state');
+      const fragment = await finish(c, provider, read, answer);
+      c.header('Cache-Control', 'no-store');
+      c.header('Referrer-Policy', 'no-referrer');
+      return c.redirect(`${read.begun.next}#${fragment}`, 302) as never;
+    },
   })
-  .openapi(unlink, async (c) => {
-    const provider = knownProvider(c.req.valid('param').provider);
-    const run = async (keep: Keep<null>) => {
-      await unlinkIdentity(c.var.scope, c.var.actor, provider, keep);
+  .person({
+    path: 'GET /account/identities',
+    id: 'listIdentities',
+    tag: 'Account',
+    summary: 'List linked providers',
+    description: 'The providers this account signs in with.',
+    returns: z
+      .object({ items: z.array(z.object({ provider: Provider, email: z.string().optional(), linked_at: Timestamp })) })
+      .openapi('SignInIdentities'),
+    answer: async ({ scope, actor }) => {
+      const rows = await listIdentities(scope.db, actor.accountId);
+      const items = rows.map(({ provider, email, linkedAt }) => ({ provider, ...given('email', email), linked_at: iso(linkedAt) }));
+      return { items };
+    },
+  })
+  .person({
+    path: 'DELETE /account/identities/{provider}',
+    id: 'unlinkIdentity',
+    tag: 'Account',
+    summary: 'Unlink a provider',
+    description: 'It needs a fresh sign-in. A second time it is simply so; the last way into an account stays (409 `state_conflict`).',
+    params: ProviderParam,
+    returns: { 204: { description: 'Unlinked' } },
+    codes: ['not_found', 'state_conflict'],
+    check: ({ params }) => knownProvider(params.provider),
+    once: async ({ scope, actor, checked: provider }, storeAnswer) => {
+      await unlinkIdentity(scope, actor, provider, storeAnswer);
       return null;
-    };
-    return sendStored(c, await answerOnce(c, run, () => ({ status: 204 })));
+    },
+    present: () => undefined,
   });

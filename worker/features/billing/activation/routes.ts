@@ -1,5 +1,5 @@
-import { createRoute, z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import { z } from '@hono/zod-openapi';
+import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import type { SetupIntentId } from '#core/ids.ts';
@@ -10,8 +10,9 @@ import { getHeldPlan } from '#features/plans/store.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resource.ts';
 import type { Actor } from '#platform/context.ts';
 import { merchantBodyErrors, setActor, showsCredential } from '#platform/http/callers.ts';
-import { type ActorEnv, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
+import { type ActorEnv, ModeQuery, ok, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { countRefusedCredential, hitBucket, rateHeaders } from '#platform/http/rate-limit.ts';
+import { routes } from '#platform/http/route.ts';
 import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLAN_NAMES, PLANS, planAt } from '#rules/plans.ts';
 import { activatePlan, type PlanChallenge } from './activate-plan.ts';
 
@@ -64,11 +65,6 @@ const requireActivator = createMiddleware<ActivatorEnv>(async (c, next) => {
   return next();
 });
 
-const activatorRoute = {
-  security: [{ apiKey: [] }, { bearer: [] }, { setupSecret: [] }] as Record<string, string[]>[],
-  middleware: requireActivator,
-};
-
 const ActivationBody = z
   .object({
     plan: z.enum(PLAN_NAMES).openapi({ description: 'The plan that runs now.' }),
@@ -91,36 +87,6 @@ const describe = (plan: PaidPlan): string =>
   'prolonged by what the money buys at its price. 202 means the ' +
   'outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that ' +
   'does not end nothing is sold (409). In the sandbox a test wallet pays (POST /v1/testing/pay), all answers are those of a purchase, and the account keeps the plan it has.';
-
-const routeOf = (plan: PaidPlan) =>
-  createRoute({
-    method: 'post',
-    path: `/access/x402/activate/${plan}`,
-    operationId: `activate${plan[0]!.toUpperCase()}${plan.slice(1)}`,
-    tags: ['x402'],
-    summary: `Buy the ${plan} plan`,
-    description: describe(plan),
-    ...activatorRoute,
-    request: {
-      headers: z.object({
-        'PAYMENT-SIGNATURE': z.string().optional().openapi({ description: 'The payment, as an x402 client writes it.' }),
-      }),
-      query: z.object(ModeQuery),
-    },
-    responses: {
-      ...ok(ActivationBody, 'Activated; PAYMENT-RESPONSE tells the transaction'),
-      202: { description: 'Not known yet', content: { 'application/json': { schema: SettlePending } } },
-      ...merchantBodyErrors(
-        'payment_required',
-        'spend_limit_exceeded',
-        'setup_not_ready',
-        'state_conflict',
-        'duplicate_settlement',
-        'rpc_unavailable',
-        'not_found',
-      ),
-    },
-  });
 
 function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResponse, result }: PlanChallenge): ApiError {
   const setting = clientSetting(plan);
@@ -159,5 +125,31 @@ async function activate(c: Context<ActivatorEnv>, plan: PaidPlan): Promise<Respo
   return c.json({ success: false, error_reason: 'settlement_pending', tx_signature, retry_after: RETRY_AFTER_SECONDS }, 202);
 }
 
-export const activationRoutes = router();
-for (const plan of PAID_PLANS) activationRoutes.openapi(routeOf(plan), (c) => activate(c, plan) as never);
+export const activationRoutes = routes('x402');
+for (const plan of PAID_PLANS)
+  activationRoutes.public({
+    path: `POST /access/x402/activate/${plan}`,
+    id: `activate${plan[0]!.toUpperCase()}${plan.slice(1)}`,
+    summary: `Buy the ${plan} plan`,
+    description: describe(plan),
+    security: [{ apiKey: [] }, { bearer: [] }, { setupSecret: [] }],
+    guards: [requireActivator as MiddlewareHandler],
+    headers: z.object({
+      'PAYMENT-SIGNATURE': z.string().optional().openapi({ description: 'The payment, as an x402 client writes it.' }),
+    }),
+    query: ModeQuery,
+    returns: {
+      ...ok(ActivationBody, 'Activated; PAYMENT-RESPONSE tells the transaction'),
+      202: { description: 'Not known yet', content: { 'application/json': { schema: SettlePending } } },
+    },
+    refusals: merchantBodyErrors(
+      'payment_required',
+      'spend_limit_exceeded',
+      'setup_not_ready',
+      'state_conflict',
+      'duplicate_settlement',
+      'rpc_unavailable',
+      'not_found',
+    ),
+    respond: ({ c }) => activate(c as Context<ActivatorEnv>, plan),
+  });

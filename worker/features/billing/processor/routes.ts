@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
 import type Stripe from 'stripe';
 import { ApiError } from '#core/errors.ts';
@@ -7,10 +7,10 @@ import { getAccount, getActiveKeyCount } from '#features/accounts/store.ts';
 import { getActiveProductCount } from '#features/products/product.ts';
 import { getEnabledEndpointCount } from '#features/webhooks/store.ts';
 import type { Scope } from '#platform/context.ts';
-import { livePersonRoute, liveRoute, merchantErrors, merchantWriteErrors, requireFreshSignIn } from '#platform/http/callers.ts';
-import { answerLeased, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { type AppEnv, errors, jsonBody, ok, optionalJsonBody, orNull, router, Timestamp } from '#platform/http/openapi.ts';
+import { requireFreshSignIn } from '#platform/http/callers.ts';
+import { type AppEnv, errors, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { hitCeiling, requireCeilingLeft } from '#platform/http/rate-limit.ts';
+import { routes } from '#platform/http/route.ts';
 import { isBought, PAID_PLANS, PLAN_NAMES, PLANS, planAt, SUBSCRIPTION_STATUSES } from '#rules/plans.ts';
 import { findCustomer } from './store.ts';
 
@@ -57,77 +57,7 @@ export async function readBilling(ctx: Scope): Promise<z.infer<typeof BillingSum
 
 /** What only a call about cards needs is loaded by it. */
 const load = () => import('./calls.ts');
-
-const tags = ['Billing'];
 const ReturnUrl = z.string().max(2048);
-
-const summary = createRoute({
-  method: 'get',
-  path: '/billing/summary',
-  operationId: 'getBillingSummary',
-  tags,
-  summary: 'Get the plan',
-  description: 'The plan of the account, what gives it and what of it is used.',
-  ...liveRoute.read,
-  responses: { ...ok(BillingSummaryBody), ...merchantErrors() },
-});
-
-const checkout = createRoute({
-  method: 'post',
-  path: '/billing/checkout/processor',
-  operationId: 'createBillingCheckout',
-  tags,
-  summary: 'Pay for a plan by card',
-  description:
-    'For a person who signed in within the last 15 minutes; a key is 403. Send that person to `checkout_url`. The same plan asked for again ' +
-    'answers the same open page, and another plan ends it. An account that has a subscription is shown the change of that one. The pages ' +
-    'that a person comes back to are on this service; without them it is the dashboard. The plan the account has is 409 `state_conflict`.',
-  ...livePersonRoute,
-  request: {
-    headers: OptionalIdempotencyHeader,
-    ...jsonBody(
-      z
-        .object({ plan: z.enum(PAID_PLANS), success_url: ReturnUrl.optional(), cancel_url: ReturnUrl.optional() })
-        .openapi('BillingCheckoutRequest', { example: { plan: 'growth' } }),
-    ),
-  },
-  responses: {
-    ...ok(z.object({ checkout_url: z.string() }).openapi('BillingCheckout')),
-    ...merchantWriteErrors('state_conflict', 'billing_not_configured'),
-  },
-});
-
-const portal = createRoute({
-  method: 'post',
-  path: '/billing/portal/processor',
-  operationId: 'createBillingPortal',
-  tags,
-  summary: 'Open the card portal',
-  description:
-    'For a person who signed in within the last 15 minutes; a key is 403. Before the first purchase by card there is nothing to change: ' +
-    '409 `state_conflict`.',
-  ...livePersonRoute,
-  request: {
-    headers: OptionalIdempotencyHeader,
-    ...optionalJsonBody(z.object({ return_url: ReturnUrl.optional() }).openapi('BillingPortalRequest', { example: {} })),
-  },
-  responses: {
-    ...ok(z.object({ portal_url: z.string() }).openapi('BillingPortal')),
-    ...merchantWriteErrors('state_conflict', 'billing_not_configured'),
-  },
-});
-
-const refresh = createRoute({
-  method: 'post',
-  path: '/billing/refresh/processor',
-  operationId: 'refreshBilling',
-  tags,
-  summary: 'Refresh the plan',
-  description: 'Safe to repeat. Answers the summary as it is then.',
-  ...liveRoute.write,
-  request: { headers: OptionalIdempotencyHeader },
-  responses: { ...ok(BillingSummaryBody), ...merchantWriteErrors('state_conflict', 'billing_not_configured') },
-});
 
 /** 401 before the body is looked at, unless the processor signed its bytes. */
 const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
@@ -147,28 +77,83 @@ const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
 
 const EVENT = { id: 'evt_1', object: 'event', created: 1_795_000_000, type: 'invoice.paid', data: { object: { customer: 'cus_1' } } };
 
-const webhook = createRoute({
-  method: 'post',
-  path: '/billing/webhooks/processor',
-  operationId: 'receiveProcessorWebhook',
-  tags: ['Provider webhooks'],
-  summary: 'Receive processor events',
-  description:
-    'Signed over the raw body. An event says that something changed; what that is, is read from the processor. Each counts once, and those ' +
-    'of a type or customer that is not known here change nothing.',
-  security: [{ processorSignature: [] }],
-  middleware: verifySignature,
-  request: {
-    body: {
-      required: true,
-      content: {
-        'application/json': { schema: z.unknown().openapi({ description: 'An event, as the processor makes it.', example: EVENT }) },
-      },
+export const billingRoutes = routes('Billing')
+  .read({
+    path: 'GET /billing/summary',
+    id: 'getBillingSummary',
+    summary: 'Get the plan',
+    description: 'The plan of the account, what gives it and what of it is used.',
+    mode: 'live',
+    returns: BillingSummaryBody,
+    answer: ({ scope }) => readBilling(scope),
+  })
+  .person({
+    path: 'POST /billing/checkout/processor',
+    id: 'createBillingCheckout',
+    summary: 'Pay for a plan by card',
+    description:
+      'For a person who signed in within the last 15 minutes; a key is 403. Send that person to `checkout_url`. The same plan asked for again ' +
+      'answers the same open page, and another plan ends it. An account that has a subscription is shown the change of that one. The pages ' +
+      'that a person comes back to are on this service; without them it is the dashboard. The plan the account has is 409 `state_conflict`.',
+    mode: 'live',
+    body: z
+      .object({ plan: z.enum(PAID_PLANS), success_url: ReturnUrl.optional(), cancel_url: ReturnUrl.optional() })
+      .openapi('BillingCheckoutRequest', { example: { plan: 'growth' } }),
+    returns: z.object({ checkout_url: z.string() }).openapi('BillingCheckout'),
+    codes: ['state_conflict', 'billing_not_configured'],
+    leased: async ({ ctx, scope, actor, body: { plan, success_url: successUrl, cancel_url: cancelUrl } }) => {
+      requireFreshSignIn(ctx, actor);
+      return (await load()).beginCheckout(scope, { plan, successUrl, cancelUrl });
     },
-  },
-  responses: {
-    ...ok(z.object({ received: z.literal(true), duplicate: z.boolean() }).openapi('ProcessorWebhookResponse')),
-    ...errors(
+    present: (checkout_url) => ({ checkout_url }),
+    isSecret: true,
+  })
+  .person({
+    path: 'POST /billing/portal/processor',
+    id: 'createBillingPortal',
+    summary: 'Open the card portal',
+    description:
+      'For a person who signed in within the last 15 minutes; a key is 403. Before the first purchase by card there is nothing to change: ' +
+      '409 `state_conflict`.',
+    mode: 'live',
+    body: z.object({ return_url: ReturnUrl.optional() }).openapi('BillingPortalRequest', { example: {} }),
+    isBodyOptional: true,
+    returns: z.object({ portal_url: z.string() }).openapi('BillingPortal'),
+    codes: ['state_conflict', 'billing_not_configured'],
+    leased: async ({ ctx, scope, actor, body }) => {
+      requireFreshSignIn(ctx, actor);
+      return (await load()).openPortal(scope, body.return_url);
+    },
+    present: (portal_url) => ({ portal_url }),
+    isSecret: true,
+  })
+  .write({
+    path: 'POST /billing/refresh/processor',
+    id: 'refreshBilling',
+    summary: 'Refresh the plan',
+    description: 'Safe to repeat. Answers the summary as it is then.',
+    mode: 'live',
+    returns: BillingSummaryBody,
+    codes: ['state_conflict', 'billing_not_configured'],
+    leased: async ({ scope }) => {
+      await (await load()).refreshAccount(scope);
+      return readBilling(scope);
+    },
+    present: (body) => body,
+  })
+  .public({
+    path: 'POST /billing/webhooks/processor',
+    id: 'receiveProcessorWebhook',
+    tag: 'Provider webhooks',
+    summary: 'Receive processor events',
+    description:
+      'Signed over the raw body. An event says that something changed; what that is, is read from the processor. Each counts once, and those ' +
+      'of a type or customer that is not known here change nothing.',
+    security: [{ processorSignature: [] }],
+    guards: [verifySignature],
+    body: z.unknown().openapi({ description: 'An event, as the processor makes it.', example: EVENT }),
+    returns: z.object({ received: z.literal(true), duplicate: z.boolean() }).openapi('ProcessorWebhookResponse'),
+    refusals: errors(
       'rate_limited',
       'webhook_signature_failed',
       'billing_not_configured',
@@ -176,37 +161,9 @@ const webhook = createRoute({
       'payload_too_large',
       'unsupported_media_type',
     ),
-  },
-});
-
-export const billingRoutes = router()
-  .openapi(summary, async (c) => c.json(await readBilling(c.var.scope), 200))
-  .openapi(checkout, async (c) => {
-    const { plan, success_url: successUrl, cancel_url: cancelUrl } = c.req.valid('json');
-    const run = async () => {
-      requireFreshSignIn(c.var.ctx, c.var.actor);
-      return (await load()).beginCheckout(c.var.scope, { plan, successUrl, cancelUrl });
-    };
-    return sendStored(c, await answerLeased(c, run, (checkout_url) => ({ status: 200, body: { checkout_url } }), { isSecret: true }));
-  })
-  .openapi(portal, async (c) => {
-    const run = async () => {
-      requireFreshSignIn(c.var.ctx, c.var.actor);
-      return (await load()).openPortal(c.var.scope, c.req.valid('json').return_url);
-    };
-    return sendStored(c, await answerLeased(c, run, (portal_url) => ({ status: 200, body: { portal_url } }), { isSecret: true }));
-  })
-  .openapi(refresh, async (c) => {
-    const { scope } = c.var;
-    const run = async () => {
-      await (await load()).refreshAccount(scope);
-      return readBilling(scope);
-    };
-    return sendStored(c, await answerLeased(c, run, (body) => ({ status: 200, body })));
-  })
-  .openapi(webhook, async (c) => {
-    const { ctx, body } = c.var;
-    const { takeEvent } = await load();
-    const { isDuplicate } = await takeEvent(ctx, body as Stripe.Event);
-    return c.json({ received: true as const, duplicate: isDuplicate }, 200);
+    answer: async ({ ctx, body }) => {
+      const { takeEvent } = await load();
+      const { isDuplicate } = await takeEvent(ctx, body as Stripe.Event);
+      return { received: true as const, duplicate: isDuplicate };
+    },
   });

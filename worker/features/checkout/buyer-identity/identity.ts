@@ -5,7 +5,7 @@ import { MINUTE } from '#core/time.ts';
 import { getActiveListing } from '#features/products/product.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, transact } from '#platform/db/commit.ts';
-import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { PLATFORMS } from '#platform/providers/messaging/registry.ts';
@@ -27,7 +27,7 @@ export interface OpenedIdentity {
  * A buyer's way to the platform and back; in the sandbox a page of ours stands in its place, and a test call can answer for it. 404, 409 setup_not_ready where the
  * product requires no identity, 503 handoff_not_configured.
  */
-export async function openIdentitySession(ctx: Shard, slug: string, keep: Keep<OpenedIdentity>): Promise<OpenedIdentity> {
+export async function openIdentitySession(ctx: Shard, slug: string, storeAnswer: StoreAnswer<OpenedIdentity>): Promise<OpenedIdentity> {
   const { product } = await getActiveListing(ctx.db, slug);
   const { requiresIdentity: provider } = product;
   if (!provider) {
@@ -52,7 +52,7 @@ export async function openIdentitySession(ctx: Shard, slug: string, keep: Keep<O
   };
   const deepLink = product.livemode ? link(ctx.config, session.id) : testLink(ctx, slug, session.id);
   const result = { session, deepLink };
-  const change = await withAnswer({ events: [], writes: [insertIdentitySession(ctx.db, session)], result }, keep(result));
+  const change = await withAnswer({ events: [], writes: [insertIdentitySession(ctx.db, session)], result }, storeAnswer(result));
   return commitNew(ctx, change, () => findIdentitySession(ctx.db, session.id));
 }
 
@@ -63,11 +63,11 @@ export async function openIdentitySession(ctx: Shard, slug: string, keep: Keep<O
 export const completeIdentity = (
   ctx: Shard,
   { identitySessionId, grant, ...proven }: ProvenIdentity & { identitySessionId: IdentitySessionId; grant?: BuyerGrant },
-  keep: Keep<IdentitySession>,
+  storeAnswer: StoreAnswer<IdentitySession>,
 ): Promise<IdentitySession> =>
   transact(ctx, { reload: async () => findIdentitySession(ctx.db, identitySessionId) }, async (session) => {
     if (session?.provider !== proven.provider) throw unknownIdentity();
-    if (session.providerUserId === proven.providerUserId) return unchangedKept(session, keep);
+    if (session.providerUserId === proven.providerUserId) return unchangedWithAnswer(session, storeAnswer);
     if (session.providerUserId !== null) {
       const detail = 'Somebody else already showed who they are in this session.';
       throw new ApiError('state_conflict', { detail, meta: { reason: 'identity_taken' } });
@@ -75,7 +75,7 @@ export const completeIdentity = (
     if (ctx.now >= session.expiresAt) throw new ApiError('identity_expired');
     const grantSealed = grant && PLATFORMS[proven.provider].takesGrants ? await sealGrant(ctx, session.id, grant) : null;
     const after = { ...session, ...proven, grantSealed, completedAt: ctx.now };
-    return withAnswer({ events: [], writes: completeIdentitySession(ctx, after), result: after }, keep(after));
+    return withAnswer({ events: [], writes: completeIdentitySession(ctx, after), result: after }, storeAnswer(after));
   });
 
 /** 422 for an identity session that this service did not make, or made for something else. */

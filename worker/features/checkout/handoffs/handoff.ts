@@ -8,7 +8,7 @@ import { findActiveListing, findOrphan, getProduct, type Listing } from '#featur
 import { requireWallet } from '#platform/chain/payees.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { commitNew } from '#platform/db/commit.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Handoff } from '#platform/db/tables/checkout.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { findHandoff, insertHandoff } from '../sessions/store.ts';
@@ -76,7 +76,7 @@ export interface CreatedHandoff {
 export async function createHandoff(
   ctx: Scope,
   { productId, ...input }: HandoffInput & { productId: ProductId },
-  keep: Keep<CreatedHandoff>,
+  storeAnswer: StoreAnswer<CreatedHandoff>,
 ): Promise<CreatedHandoff> {
   if (input.walletAddress !== undefined) requireWallet(input.walletAddress);
   const product = await getProduct(ctx, productId);
@@ -100,7 +100,7 @@ export async function createHandoff(
     createdAt: ctx.now,
   };
   const result = { token: newHandoffToken(secrets, product.id, handoff.id, expiresAt), product, expiresAt };
-  const change = await withAnswer({ events: [], writes: [insertHandoff(ctx.db, handoff)], result }, keep(result));
+  const change = await withAnswer({ events: [], writes: [insertHandoff(ctx.db, handoff)], result }, storeAnswer(result));
   return commitNew(ctx, change, () => findHandoff(ctx.db, handoff.id));
 }
 

@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { LIFE } from '#core/limits.ts';
 import { toMoneyResource } from '#core/money.ts';
@@ -6,12 +6,11 @@ import { iso } from '#core/time.ts';
 import { namedProduct, productRef } from '#features/products/product-ref.ts';
 import { getOwnListing } from '#features/rails/product-rails.ts';
 import type { Ctx } from '#platform/context.ts';
-import { commitKept, once } from '#platform/db/once.ts';
+import { commitWithAnswer } from '#platform/db/once.ts';
 import type { PaymentSession } from '#platform/db/tables/checkout.ts';
 import { Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
-import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
-import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
-import { created, given, jsonBody, ModeQuery, MoneyBody, router, Timestamp } from '#platform/http/openapi.ts';
+import { created, given, MoneyBody, Timestamp } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
 import { CHECKOUT_RAILS, RAIL_IDS } from '#rules/product-rails.ts';
 import { planPaymentSession } from './session.ts';
 import { paymentSessionStatusOf } from './status.ts';
@@ -47,33 +46,6 @@ const PaymentSessionBody = z
   })
   .openapi('PaymentSession');
 
-const create = createRoute({
-  method: 'post',
-  path: '/access/payment-sessions',
-  operationId: 'createPaymentSession',
-  tags: ['Checkout'],
-  summary: 'Create a payment session',
-  description:
-    `Opens a checkout for one buyer, with the price and the customer fixed for ${LIFE.paymentSessionMinutes} minutes. ` +
-    'Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one. ' +
-    'Connect in another asset is 409 `other_asset`, unless `replaces_payment_id` names it. ' +
-    'After a failed payment a new one may begin while the session lives.',
-  ...idempotentRoute(),
-  request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(PaymentSessionRequest) },
-  responses: {
-    ...created(PaymentSessionBody),
-    ...merchantBodyErrors(
-      ...idempotencyErrors,
-      'idempotency_race',
-      'not_found',
-      'setup_not_ready',
-      'fee_wallet_missing',
-      'price_unavailable',
-      'rpc_unavailable',
-    ),
-  },
-});
-
 const toPaymentSessionResource = (ctx: Ctx, session: PaymentSession, slug: string): z.infer<typeof PaymentSessionBody> => ({
   payment_session_id: session.id,
   ...given('payment_id', session.paymentId),
@@ -85,30 +57,36 @@ const toPaymentSessionResource = (ctx: Ctx, session: PaymentSession, slug: strin
   created_at: iso(session.createdAt),
 });
 
-export const paymentSessionRoutes = router().openapi(create, async (c) => {
-  const { scope: ctx } = c.var;
-  const body = c.req.valid('json');
-  const { rail_id: named } = body;
-  if (named && !CHECKOUT_RAILS.includes(named)) {
-    const msg = `A payment session is paid at the hosted checkout: ${CHECKOUT_RAILS.join(' or ')}`;
-    throw new ApiError('validation_error', { problems: [{ loc: ['body', 'rail_id'], msg, type: 'invalid_value' }] });
-  }
-  const input = {
-    railId: named ?? null,
-    customerRef: body.customer_ref ?? null,
-    successUrl: body.success_url ?? null,
-    metadata: body.metadata,
-  };
-  let slug = '';
-  const answer = await once<PaymentSession>(
-    ctx,
-    await idempotentRequest(c),
-    async (keep) => {
-      const listing = await getOwnListing(ctx, namedProduct(body, 'body'));
-      slug = listing.product.slug;
-      return commitKept(ctx, await planPaymentSession(ctx, listing, input), keep);
-    },
-    (session) => ({ status: 201, body: toPaymentSessionResource(ctx, session, slug) }),
-  );
-  return sendStored(c, answer);
+export const paymentSessionRoutes = routes('Checkout').write({
+  path: 'POST /access/payment-sessions',
+  id: 'createPaymentSession',
+  summary: 'Create a payment session',
+  description:
+    `Opens a checkout for one buyer, with the price and the customer fixed for ${LIFE.paymentSessionMinutes} minutes. ` +
+    'Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one. ' +
+    'Connect in another asset is 409 `other_asset`, unless `replaces_payment_id` names it. ' +
+    'After a failed payment a new one may begin while the session lives.',
+  key: 'required',
+  body: PaymentSessionRequest,
+  returns: created(PaymentSessionBody),
+  codes: ['idempotency_race', 'not_found', 'setup_not_ready', 'fee_wallet_missing', 'price_unavailable', 'rpc_unavailable'],
+  check: ({ body: { rail_id: named } }) => {
+    if (named && !CHECKOUT_RAILS.includes(named)) {
+      const msg = `A payment session is paid at the hosted checkout: ${CHECKOUT_RAILS.join(' or ')}`;
+      throw new ApiError('validation_error', { problems: [{ loc: ['body', 'rail_id'], msg, type: 'invalid_value' }] });
+    }
+  },
+  once: async ({ scope, body }, storeAnswer) => {
+    const input = {
+      railId: body.rail_id ?? null,
+      customerRef: body.customer_ref ?? null,
+      successUrl: body.success_url ?? null,
+      metadata: body.metadata,
+    };
+    const listing = await getOwnListing(scope, namedProduct(body, 'body'));
+    const planned = await planPaymentSession(scope, listing, input);
+    const result = { session: planned.result, slug: listing.product.slug };
+    return commitWithAnswer(scope, { ...planned, result }, storeAnswer);
+  },
+  present: ({ session, slug }, { scope }) => toPaymentSessionResource(scope, session, slug),
 });

@@ -1,11 +1,12 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
 import { base58Bytes } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { MONEY_UNITS_MAX } from '#core/money.ts';
 import { countForMerchant } from '#features/accounts/auth/authenticate.ts';
-import { type AppEnv, created, errors, jsonBody, ok, protocolBodyErrors, type RouteContext, router } from '#platform/http/openapi.ts';
+import { type AppEnv, created, errors, protocolBodyErrors, type RouteContext } from '#platform/http/openapi.ts';
 import { hitCeiling } from '#platform/http/rate-limit.ts';
+import { routes } from '#platform/http/route.ts';
 import { SignedVoucher } from '#protocols/mpp/session.ts';
 import { announceDelivery } from '../deliver.ts';
 import { CommitReceiptBody, DirectiveBody, MeteredSessionBody, sessionParam, toDirective, toMeteredResource } from '../resource.ts';
@@ -47,93 +48,70 @@ const AnnounceRequest = z
   })
   .openapi('MeteredAnnouncement');
 
-const tags = ['Metered'];
-const authorize = createRoute({
-  method: 'post',
-  path: '/access/metered-sessions/{session_id}/authorize',
-  operationId: 'authorizeMeteredSession',
-  tags,
-  summary: 'Open, pay, top up or close',
-  description:
-    'What the credential of scheme Payment asks for. Without a credential: 402 with the challenge in `WWW-Authenticate`. A credential that is refused: 402 with a fresh one and `meta.reason`. ' +
-    'Of action `commit` the answer is the receipt of the delivery.',
-  middleware: countRefused,
-  request: { params: sessionParam, headers: CredentialHeader },
-  responses: {
-    ...ok(z.union([MeteredSessionBody, CommitReceiptBody])),
-    ...errors(
-      'payment_required',
-      'not_found',
-      'channel_closed',
-      'rate_limited',
-      'validation_error',
-      'rpc_unavailable',
-      ...protocolBodyErrors,
-    ),
-  },
-});
-const commit = createRoute({
-  method: 'post',
-  path: '/access/metered-sessions/{session_id}/commits',
-  operationId: 'commitMeteredDelivery',
-  tags,
-  summary: 'Pay for a delivery',
-  description:
-    'With a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again: 200 and `replayed`. A refusal has its reason in `meta.reason`.',
-  middleware: countRefused,
-  request: { params: sessionParam, headers: CredentialHeader, ...jsonBody(CommitRequest) },
-  responses: {
-    ...ok(CommitReceiptBody),
-    ...errors('payment_mismatch', 'not_found', 'channel_closed', 'rate_limited', 'validation_error', ...protocolBodyErrors),
-  },
-});
-const announce = createRoute({
-  method: 'post',
-  path: '/__402/session/deliveries',
-  operationId: 'announceMeteredDelivery',
-  tags,
-  summary: 'Announce a delivery',
-  description: 'As the public client of payment sessions does at the root of an origin. It keeps nothing free.',
-  middleware: countRefused,
-  request: jsonBody(AnnounceRequest),
-  responses: {
-    ...created(DirectiveBody),
-    ...errors('not_found', 'state_conflict', 'channel_closed', 'rate_limited', 'validation_error', ...protocolBodyErrors),
-  },
-});
-
 const mismatch = (reason: CommitRefusal): ApiError =>
   new ApiError('payment_mismatch', { detail: 'This voucher does not pay for this delivery.', meta: { reason } });
 
-export const meteredSessionRoutes = router()
-  .openapi(authorize, async (c) => {
-    const { ctx } = c.var;
-    const done = await authorizeSession(ctx, c.req.valid('param').session_id, c.req.valid('header').authorization, countsUse(c));
-    c.header('Payment-Receipt', done.receipt);
-    c.header('Cache-Control', 'private, no-store');
-    // Whom the merchant made it for is told to the merchant alone.
-    return c.json('session' in done ? toMeteredResource(ctx, shownOf({ ...done.session, customer: null })) : done.committed, 200);
+export const meteredSessionRoutes = routes('Metered')
+  .public({
+    path: 'POST /access/metered-sessions/{session_id}/authorize',
+    id: 'authorizeMeteredSession',
+    summary: 'Open, pay, top up or close',
+    description:
+      'What the credential of scheme Payment asks for. Without a credential: 402 with the challenge in `WWW-Authenticate`. A credential that is refused: 402 with a fresh one and `meta.reason`. ' +
+      'Of action `commit` the answer is the receipt of the delivery.',
+    guards: [countRefused],
+    params: sessionParam,
+    headers: CredentialHeader,
+    returns: z.union([MeteredSessionBody, CommitReceiptBody]),
+    codes: ['payment_required', 'not_found', 'channel_closed', 'rpc_unavailable'],
+    answer: async ({ c, ctx, params, headers }) => {
+      const done = await authorizeSession(ctx, params.session_id, headers.authorization, countsUse(c));
+      c.header('Payment-Receipt', done.receipt);
+      c.header('Cache-Control', 'private, no-store');
+      // Whom the merchant made it for is told to the merchant alone.
+      return 'session' in done ? toMeteredResource(ctx, shownOf({ ...done.session, customer: null })) : done.committed;
+    },
   })
-  .openapi(commit, async (c) => {
-    const { ctx } = c.var;
-    const said = readCommit(c.req.valid('header').authorization, c.req.valid('json'));
-    if (said === 'voucher-mismatch') throw mismatch(said);
-    if (said === null) {
-      const problem = { loc: ['body', 'voucher'], msg: 'A voucher is needed, here or in Authorization', type: 'missing' };
-      throw new ApiError('validation_error', { problems: [problem] });
-    }
-    const committed = await commitDelivery(ctx, c.req.valid('param').session_id, said, countsUse(c));
-    if (!committed.ok) throw mismatch(committed.reason);
-    return c.json(committed.receipt, 200);
+  .public({
+    path: 'POST /access/metered-sessions/{session_id}/commits',
+    id: 'commitMeteredDelivery',
+    summary: 'Pay for a delivery',
+    description:
+      'With a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again: 200 and `replayed`. A refusal has its reason in `meta.reason`.',
+    guards: [countRefused],
+    params: sessionParam,
+    headers: CredentialHeader,
+    body: CommitRequest,
+    returns: CommitReceiptBody,
+    refusals: errors('payment_mismatch', 'not_found', 'channel_closed', 'rate_limited', 'validation_error', ...protocolBodyErrors),
+    answer: async ({ c, ctx, params, body, headers }) => {
+      const said = readCommit(headers.authorization, body);
+      if (said === 'voucher-mismatch') throw mismatch(said);
+      if (said === null) {
+        const problem = { loc: ['body', 'voucher'], msg: 'A voucher is needed, here or in Authorization', type: 'missing' };
+        throw new ApiError('validation_error', { problems: [problem] });
+      }
+      const committed = await commitDelivery(ctx, params.session_id, said, countsUse(c));
+      if (!committed.ok) throw mismatch(committed.reason);
+      return committed.receipt;
+    },
   });
 
 /** At the root of the origin, where the public client looks for it. */
-export const announcedDeliveryRoutes = router().openapi(announce, async (c) => {
-  const { ctx } = c.var;
-  const { sessionId: channelId, deliveryId, amount } = c.req.valid('json');
-  if (base58Bytes(channelId, 32) === null || BigInt(amount) > MONEY_UNITS_MAX) throw new ApiError('not_found');
-  const asked = { deliveryId: deliveryId ?? null, amount: BigInt(amount) };
-  const count = { flood: () => hitCeiling(c), use: countsUse(c) };
-  const reserved = await announceDelivery(ctx, await sessionOfChannel(ctx, channelId), asked, count);
-  return c.json(toDirective(ctx, reserved.delivery, reserved.snapshot), 201);
+export const announcedDeliveryRoutes = routes('Metered').public({
+  path: 'POST /__402/session/deliveries',
+  id: 'announceMeteredDelivery',
+  summary: 'Announce a delivery',
+  description: 'As the public client of payment sessions does at the root of an origin. It keeps nothing free.',
+  guards: [countRefused],
+  body: AnnounceRequest,
+  returns: created(DirectiveBody),
+  refusals: errors('not_found', 'state_conflict', 'channel_closed', 'rate_limited', 'validation_error', ...protocolBodyErrors),
+  answer: async ({ c, ctx, body: { sessionId: channelId, deliveryId, amount } }) => {
+    if (base58Bytes(channelId, 32) === null || BigInt(amount) > MONEY_UNITS_MAX) throw new ApiError('not_found');
+    const asked = { deliveryId: deliveryId ?? null, amount: BigInt(amount) };
+    const count = { flood: () => hitCeiling(c), use: countsUse(c) };
+    const reserved = await announceDelivery(ctx, await sessionOfChannel(ctx, channelId), asked, count);
+    return toDirective(ctx, reserved.delivery, reserved.snapshot);
+  },
 });

@@ -2,7 +2,7 @@ import { ApiError, raise, unreachable } from '#core/errors.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Shard, Tenant } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
-import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { refundNonceOf } from '#solana/refund.ts';
@@ -25,7 +25,7 @@ interface ConfirmPayment {
   /** Asked before a signature that the chain does not show is kept for the first time: throws where this caller named too many. */
   countUnseen?(): Promise<void>;
   /** Stores the answer in the batch that confirms. */
-  keep?: Keep<Confirmation>;
+  storeAnswer?: StoreAnswer<Confirmation>;
   /** Confirms what no transaction of a buyer pays, such as the first period of a subscription; null of every other payment. */
   follow?(payment: Payment): Promise<Confirmation> | null;
 }
@@ -130,7 +130,7 @@ async function applySighting(
   let verdict: Verdict;
   try {
     verdict = await transact(ctx, facts, (loaded) =>
-      withStoredAnswer(planConfirmation(ctx, input, loaded, sighting), input.keep ?? keepNothing),
+      withConfirmation(planConfirmation(ctx, input, loaded, sighting), input.storeAnswer ?? skipStoring),
     );
   } catch (error) {
     // Too many purchases of one customer at once: nothing is lost, the service goes on by itself.
@@ -149,8 +149,8 @@ async function applySighting(
 }
 
 /** Only what was brought about is kept: a session that goes on waiting is looked at afresh. */
-const withStoredAnswer = async (change: Change<Verdict>, keep: Keep<Confirmation>): Promise<Change<Verdict>> =>
-  change.result.outcome === 'done' ? withAnswer(change, keep({ payment: change.result.payment, alreadyConfirmed: false })) : change;
+const withConfirmation = async (change: Change<Verdict>, storeAnswer: StoreAnswer<Confirmation>): Promise<Change<Verdict>> =>
+  change.result.outcome === 'done' ? withAnswer(change, storeAnswer({ payment: change.result.payment, alreadyConfirmed: false })) : change;
 
 /** For an answer that is given again: its first call may have crashed between the confirmation and the access that was bought. */
 export async function grantConfirmed(ctx: Shard, paymentId: Payment['id']): Promise<void> {

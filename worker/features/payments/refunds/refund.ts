@@ -6,7 +6,7 @@ import { MINUTE } from '#core/time.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { isAborted, transact } from '#platform/db/commit.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment, RefundRow } from '#platform/db/tables/payments.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
 import { accountOf, buildCheckoutTransaction, type Lifetime } from '#solana/checkout-transaction.ts';
@@ -30,7 +30,7 @@ interface RefundRequest {
   /** Without one all that is left. */
   amount?: { asset: Payment['asset']; amount: string } | undefined;
   revokesAccess: boolean;
-  keep: Keep<PreparedRefund>;
+  storeAnswer: StoreAnswer<PreparedRefund>;
 }
 
 const refundedUnits = ({ refunds }: Payment): bigint => (refunds ?? []).reduce((sum, { units }) => sum + BigInt(units), 0n);
@@ -93,7 +93,7 @@ async function refuseUnderWay(ctx: Shard, paymentId: PaymentId): Promise<void> {
  * (not confirmed, nothing left, or one under way: `in_flight`), 422 at `body.amount`, 503 rpc_unavailable.
  */
 export async function prepareRefund(scope: Scope, request: RefundRequest): Promise<PreparedRefund> {
-  const { paymentId, revokesAccess, keep } = request;
+  const { paymentId, revokesAccess, storeAnswer } = request;
   const known = await getPayment(scope, paymentId);
   requireViewer(known, scope);
   const ctx = await inMode(scope, known);
@@ -121,7 +121,10 @@ export async function prepareRefund(scope: Scope, request: RefundRequest): Promi
       };
       const transaction = await buildCheckoutTransaction(terms, payment.recipientWallet, lifetime);
       const prepared = { transaction, refund };
-      return withAnswer({ events: [], writes: insertRefund(ctx, payment, refund, await readUntil(ctx)), result: prepared }, keep(prepared));
+      return withAnswer(
+        { events: [], writes: insertRefund(ctx, payment, refund, await readUntil(ctx)), result: prepared },
+        storeAnswer(prepared),
+      );
     });
   } catch (error) {
     const isContended = error instanceof ApiError && error.options.meta?.reason === 'contended';

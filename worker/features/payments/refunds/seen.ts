@@ -8,7 +8,7 @@ import { inMode } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.ts';
-import { type Keep, keepNothing, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, skipStoring, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment, Refund, RefundRow } from '#platform/db/tables/payments.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { accountOf } from '#solana/checkout-transaction.ts';
@@ -31,14 +31,14 @@ const mismatch = (reason: string): ApiError =>
  */
 export async function confirmRefund(
   scope: Scope,
-  { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
+  { paymentId, txSignature, storeAnswer }: { paymentId: PaymentId; txSignature: string; storeAnswer: StoreAnswer<Payment> },
 ): Promise<Payment> {
   const payment = await getPayment(scope, paymentId);
   requireViewer(payment, scope);
   if (isNoted(payment, txSignature)) return payment;
   const ctx = await inMode(scope, payment);
   const sighting = await ctx.chain.findTransaction(txSignature);
-  if (sighting.kind === 'found') return noteRefund(ctx, sighting.transaction, { paymentId, keep });
+  if (sighting.kind === 'found') return noteRefund(ctx, sighting.transaction, { paymentId, storeAnswer });
   await rememberNamed(ctx, paymentId, txSignature);
   if (sighting.kind === 'unavailable') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
   return payment;
@@ -55,14 +55,14 @@ const isNoted = ({ refunds }: Payment, txSignature: string): boolean =>
 export async function noteRefund(
   ctx: Shard,
   transaction: ChainTransaction,
-  { paymentId, keep = keepNothing }: { paymentId: PaymentId; keep?: Keep<Payment> },
+  { paymentId, storeAnswer = skipStoring }: { paymentId: PaymentId; storeAnswer?: StoreAnswer<Payment> },
 ): Promise<Payment> {
   const nonce = refundNonceOf(transaction);
   if (nonce === null) throw mismatch('memo_missing');
   return transact(ctx, { reload: async () => ({ refund: await findRefundByNonce(ctx, nonce) }) }, async ({ refund }) => {
     if (refund?.paymentId !== paymentId) throw mismatch('memo_mismatch');
     const payment = await getPayment(ctx, paymentId);
-    if (isNoted(payment, transaction.signature)) return unchangedKept(payment, keep);
+    if (isNoted(payment, transaction.signature)) return unchangedWithAnswer(payment, storeAnswer);
     if (refund.seenAt !== null)
       throw new ApiError('payment_transaction_conflict', { detail: 'This refund was paid by another transaction.' });
     const destination = await accountOf(payment.payerWallet!, payment.mint);
@@ -78,7 +78,7 @@ export async function noteRefund(
     };
     const change = await planRestated(ctx, payment, [...(payment.refunds ?? []), toRefund(seen)], seen);
     const writes = [...noteSeen(ctx, seen, transaction.slot), ...change.writes, dropCandidate(ctx.db, payment.id, transaction.signature)];
-    return withAnswer({ ...change, writes }, keep(change.result));
+    return withAnswer({ ...change, writes }, storeAnswer(change.result));
   });
 }
 

@@ -3,7 +3,7 @@ import type { PaymentId } from '#core/ids.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { matchCollection } from '../confirm/collected.ts';
 import { loadConfirmation } from '../confirm/store.ts';
@@ -22,7 +22,7 @@ const newOrphanedError = (): ApiError =>
 /** The merchant accepts money that missed its session, as a new confirmed payment. Repeated, it answers the same. 404, 409 state_conflict. */
 export async function acceptUnmatched(
   ctx: Scope,
-  { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
+  { paymentId, txSignature, storeAnswer }: { paymentId: PaymentId; txSignature: string; storeAnswer: StoreAnswer<Payment> },
 ): Promise<Payment> {
   const load = () => loadConfirmation(ctx, paymentId, txSignature, []);
   const reload = async () => (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
@@ -39,7 +39,7 @@ export async function acceptUnmatched(
     const proof = { txSignature, slot, blockTime, payer, paidUnits, feePaidUnits };
     const recovery = planRecovered(ctx, loaded, { proof, period: await findFirstPeriod(ctx, loaded, txSignature) });
     const accepted = { ...recovery, writes: [...acceptUnmatchedRow(ctx, unmatched, recovery.result.id), ...recovery.writes] };
-    return withAnswer(accepted, keep(recovery.result));
+    return withAnswer(accepted, storeAnswer(recovery.result));
   });
   await grantAccess(ctx, accepted);
   return accepted;

@@ -1,11 +1,12 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
 import { equalBytes, hmacSha256, secretRing } from '#core/crypto.ts';
 import { hex, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { shardsOf } from '#platform/db/directory.ts';
-import { type AppEnv, errors, ok, type RouteContext, router } from '#platform/http/openapi.ts';
+import { type AppEnv, errors, ok, type RouteContext } from '#platform/http/openapi.ts';
 import { hitCeiling, requireCeilingLeft } from '#platform/http/rate-limit.ts';
+import { routes } from '#platform/http/route.ts';
 import { sendJobs } from '#platform/queues/send-jobs.ts';
 import { RPC_WEBHOOK_SECRET_BYTES } from '#platform/variables.ts';
 import { isSignature } from '#solana/assets.ts';
@@ -43,36 +44,6 @@ const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-const route = createRoute({
-  method: 'post',
-  path: '/products/webhook/rpc',
-  operationId: 'receiveChainWebhook',
-  tags: ['Provider webhooks'],
-  summary: 'Receive chain data',
-  description:
-    'Enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: ' +
-    'the transaction is read from our own node, through the same pipeline as POST /v1/pay/confirm.',
-  security: [{ chainSignature: [] }],
-  middleware: verifySignature,
-  request: {
-    body: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: z.unknown().openapi({
-            description: 'An enhanced transaction, or a list of them; `signature` is read.',
-            example: { signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' },
-          }),
-        },
-      },
-    },
-  },
-  responses: {
-    ...ok(z.object({ accepted: z.int() }).openapi('ChainWebhookResponse'), 'Queued; nothing is known yet'),
-    ...errors('rate_limited', 'webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type'),
-  },
-});
-
 /** The transaction signatures of a payload, each once. */
 function signaturesOf(payload: unknown): string[] {
   const items: unknown[] = Array.isArray(payload) ? payload : [payload];
@@ -81,10 +52,26 @@ function signaturesOf(payload: unknown): string[] {
   return [...new Set(signatures)];
 }
 
-export const chainWebhookRoutes = router().openapi(route, async (c) => {
-  const signatures = signaturesOf(await c.req.json());
-  const jobs = signatures.map((txSignature) => ({ job: { kind: 'findPayment' as const, txSignature, attempt: 0 } }));
-  // Whose they are is not known before their memos are read, and a memo is looked for in one database.
-  for (const shard of shardsOf(c.var.ctx)) await sendJobs(shard, jobs);
-  return c.json({ accepted: signatures.length }, 200);
+export const chainWebhookRoutes = routes('Provider webhooks').public({
+  path: 'POST /products/webhook/rpc',
+  id: 'receiveChainWebhook',
+  summary: 'Receive chain data',
+  description:
+    'Enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: ' +
+    'the transaction is read from our own node, through the same pipeline as POST /v1/pay/confirm.',
+  security: [{ chainSignature: [] }],
+  guards: [verifySignature],
+  body: z.unknown().openapi({
+    description: 'An enhanced transaction, or a list of them; `signature` is read.',
+    example: { signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' },
+  }),
+  returns: ok(z.object({ accepted: z.int() }).openapi('ChainWebhookResponse'), 'Queued; nothing is known yet'),
+  refusals: errors('rate_limited', 'webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type'),
+  answer: async ({ c, ctx }) => {
+    const signatures = signaturesOf(await c.req.json());
+    const jobs = signatures.map((txSignature) => ({ job: { kind: 'findPayment' as const, txSignature, attempt: 0 } }));
+    // Whose they are is not known before their memos are read, and a memo is looked for in one database.
+    for (const shard of shardsOf(ctx)) await sendJobs(shard, jobs);
+    return { accepted: signatures.length };
+  },
 });

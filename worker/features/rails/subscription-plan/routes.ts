@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { ProductId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
@@ -7,12 +7,11 @@ import { abortIfOverProductQuota, getSale, isPayable } from '#features/products/
 import { prospectOf } from '#features/products/selling/obstacles.ts';
 import type { Actor, Scope } from '#platform/context.ts';
 import type { Change, Write } from '#platform/db/commit.ts';
-import { commitKept, type Keep, once } from '#platform/db/once.ts';
+import { commitWithAnswer, type StoreAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
-import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
-import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
-import { given, idOf, idParam, jsonBody, ModeQuery, MoneyBody, ok, router, Timestamp } from '#platform/http/openapi.ts';
+import { given, MoneyBody, Timestamp } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
 import { PLANS } from '#rules/plans.ts';
 import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
 import { confirmPlan, PLAN_STATUSES, type PlanView, type PreparedPlan, preparePlan, viewPlan } from './plan.ts';
@@ -56,62 +55,8 @@ function toPlanResource({ status, draft, ...prepared }: PlanView & Partial<Prepa
     ...given('expires_at', isoOrNull(prepared.expiresAt ?? null)),
   };
 }
-
-const tags = ['Subscriptions'];
 const path = '/access/products/{product_id}/subscription-plan';
-const request = { params: idParam('product_id', idOf<ProductId>()), query: z.object(ModeQuery) };
 const planErrors = ['not_found', 'setup_not_ready', 'rpc_unavailable'] as const;
-
-const view = createRoute({
-  method: 'get',
-  path,
-  operationId: 'getSubscriptionPlan',
-  tags,
-  summary: 'Get the plan of a product',
-  description: 'The plan that buyers of a product with `renewal_mode` `AUTOMATIC` subscribe to, as the chain has it now.',
-  ...merchantRoute('read'),
-  request,
-  responses: { ...ok(SubscriptionPlanBody), ...merchantErrors(...planErrors) },
-});
-
-const prepare = createRoute({
-  method: 'post',
-  path,
-  operationId: 'prepareSubscriptionPlan',
-  tags,
-  summary: 'Publish the plan of a product',
-  description:
-    'The transaction by which your payout wallet publishes the plan of the present price and period. Open `/sign#<transaction>` of this ' +
-    'service to sign and send it, then confirm. What ' +
-    'the plan says can never be changed: another price is another plan.',
-  ...idempotentRoute(),
-  request: { ...request, headers: IdempotencyHeader },
-  responses: {
-    ...ok(SubscriptionPlanBody),
-    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', ...planErrors, 'plan_limit_reached', 'state_conflict'),
-  },
-});
-
-const confirm = createRoute({
-  method: 'post',
-  path: `${path}/confirm`,
-  operationId: 'confirmSubscriptionPlan',
-  tags,
-  summary: 'Confirm a published plan',
-  description:
-    'Reads the plan back from the chain, every field of it. 422 `payment_mismatch` names the field that differs in `meta.reason`; ' +
-    '`not_published` where none is there yet.',
-  ...idempotentRoute(),
-  request: {
-    ...request,
-    headers: IdempotencyHeader,
-    ...jsonBody(z.object({ tx_signature: TxSignature }).openapi('ConfirmSubscriptionPlanRequest')),
-  },
-  responses: {
-    ...ok(SubscriptionPlanBody),
-    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', ...planErrors, 'plan_limit_reached', 'payment_mismatch'),
-  },
-});
 
 async function soldBySubscription(ctx: Scope, productId: ProductId) {
   const sale = await getSale(ctx, productId, SUBSCRIPTION_RAIL);
@@ -130,7 +75,7 @@ async function planQuota(ctx: Scope, actor: Actor, { id, status }: Product): Pro
 async function publish<T>(
   { scope: ctx, actor }: { scope: Scope; actor: Actor },
   productId: ProductId,
-  keep: Keep<T>,
+  storeAnswer: StoreAnswer<T>,
   plan: (ctx: Scope, sale: Awaited<ReturnType<typeof soldBySubscription>>) => Promise<Change<T>>,
 ): Promise<T> {
   const sale = await soldBySubscription(ctx, productId);
@@ -138,24 +83,44 @@ async function publish<T>(
   const quota = await planQuota(ctx, actor, sale.product);
   const writes = [...change.writes, ...(change.writes.length > 0 ? quota : [])];
   // Another draft may have taken the last place meanwhile.
-  return commitKept(ctx, { ...change, writes }, keep, () => planQuota(ctx, actor, sale.product).then(() => null));
+  return commitWithAnswer(ctx, { ...change, writes }, storeAnswer, () => planQuota(ctx, actor, sale.product).then(() => null));
 }
 
-const present = (view: PlanView & Partial<PreparedPlan>) => ({ status: 200, body: toPlanResource(view) });
-
-export const subscriptionPlanRoutes = router()
-  .openapi(view, async (c) => {
-    const { scope: ctx } = c.var;
-    const sold = await soldBySubscription(ctx, c.req.valid('param').product_id);
-    return c.json(toPlanResource(await viewPlan(ctx, sold)), 200);
+export const subscriptionPlanRoutes = routes('Subscriptions')
+  .read({
+    path: `GET ${path}`,
+    id: 'getSubscriptionPlan',
+    summary: 'Get the plan of a product',
+    description: 'The plan that buyers of a product with `renewal_mode` `AUTOMATIC` subscribe to, as the chain has it now.',
+    returns: SubscriptionPlanBody,
+    codes: planErrors,
+    answer: async ({ scope, params }) => toPlanResource(await viewPlan(scope, await soldBySubscription(scope, params.product_id))),
   })
-  .openapi(prepare, async (c) => {
-    const { product_id: productId } = c.req.valid('param');
-    const run = (keep: Keep<PreparedPlan>) => publish(c.var, productId, keep, preparePlan);
-    return sendStored(c, await once(c.var.scope, await idempotentRequest(c), run, present));
+  .write({
+    path: `POST ${path}`,
+    id: 'prepareSubscriptionPlan',
+    summary: 'Publish the plan of a product',
+    description:
+      'The transaction by which your payout wallet publishes the plan of the present price and period. Open `/sign#<transaction>` of this ' +
+      'service to sign and send it, then confirm. What ' +
+      'the plan says can never be changed: another price is another plan.',
+    key: 'required',
+    returns: SubscriptionPlanBody,
+    codes: ['idempotency_race', ...planErrors, 'plan_limit_reached', 'state_conflict'],
+    once: (call, storeAnswer) => publish(call, call.params.product_id, storeAnswer, preparePlan),
+    present: toPlanResource,
   })
-  .openapi(confirm, async (c) => {
-    const { product_id: productId } = c.req.valid('param');
-    const run = (keep: Keep<PlanView>) => publish(c.var, productId, keep, confirmPlan);
-    return sendStored(c, await once(c.var.scope, await idempotentRequest(c), run, present));
+  .write({
+    path: `POST ${path}/confirm`,
+    id: 'confirmSubscriptionPlan',
+    summary: 'Confirm a published plan',
+    description:
+      'Reads the plan back from the chain, every field of it. 422 `payment_mismatch` names the field that differs in `meta.reason`; ' +
+      '`not_published` where none is there yet.',
+    key: 'required',
+    body: z.object({ tx_signature: TxSignature }).openapi('ConfirmSubscriptionPlanRequest'),
+    returns: SubscriptionPlanBody,
+    codes: ['idempotency_race', ...planErrors, 'plan_limit_reached', 'payment_mismatch'],
+    once: (call, storeAnswer) => publish(call, call.params.product_id, storeAnswer, confirmPlan),
+    present: toPlanResource,
   });

@@ -5,7 +5,7 @@ import type { ReceiptId } from '#core/ids.ts';
 import type { InvoiceMetadata } from '#papers/facts.ts';
 import type { Scope } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
-import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
 import { findMetadata, getReceipt, storeMetadata } from '../store.ts';
 
@@ -97,7 +97,12 @@ function merge(known: Values, patch: Values, path: string): { merged: Values; ch
  * Merges what a merchant writes to a receipt, beside the signed document and never in it. Answers the dotted paths of what changed. 404
  * not_found, 422 validation_error where it would become longer than 16 KB.
  */
-export async function updateMetadata(ctx: Scope, receiptId: ReceiptId, patch: InvoicePatch, keep: Keep<string[]>): Promise<string[]> {
+export async function updateMetadata(
+  ctx: Scope,
+  receiptId: ReceiptId,
+  patch: InvoicePatch,
+  storeAnswer: StoreAnswer<string[]>,
+): Promise<string[]> {
   const receipt = await getReceipt(ctx, receiptId);
   let planned: { version: number; metadata: InvoiceMetadata; changed: string[] } | null = null;
   return transact(ctx, { reload: () => findMetadata(ctx.db, receiptId) }, async (known) => {
@@ -109,8 +114,11 @@ export async function updateMetadata(ctx: Scope, receiptId: ReceiptId, patch: In
       const msg = `All metadata of a receipt is at most ${BYTES_MAX / 1024} KB`;
       throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg, type: 'too_long' }] });
     }
-    if (changed.length === 0) return unchangedKept(changed, keep);
+    if (changed.length === 0) return unchangedWithAnswer(changed, storeAnswer);
     planned = { version: (known?.version ?? 0) + 1, metadata, changed };
-    return withAnswer({ events: [], writes: storeMetadata(ctx, receipt, metadata, planned.version), result: changed }, keep(changed));
+    return withAnswer(
+      { events: [], writes: storeMetadata(ctx, receipt, metadata, planned.version), result: changed },
+      storeAnswer(changed),
+    );
   });
 }

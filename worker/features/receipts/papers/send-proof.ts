@@ -7,7 +7,7 @@ import { getAccount } from '#features/accounts/store.ts';
 import { abortIfMailsAbove, addressKeysOf, type MailCount, planLetter, requireMail } from '#features/mail/outbox.ts';
 import { getMailCount } from '#features/mail/store.ts';
 import type { Scope } from '#platform/context.ts';
-import { commitKept, type Keep } from '#platform/db/once.ts';
+import { commitWithAnswer, type StoreAnswer } from '#platform/db/once.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { toReceiptResource } from '../receipt.ts';
 import { documentOf, getReceipt } from '../store.ts';
@@ -30,7 +30,7 @@ const A_DAY_MAX = { address: 5, account: 200 };
  * letter. 404 not_found, 403 invalid_authorization for a sender whose address is not verified, 429 rate_limited where a day has seen too
  * many, 503 mail_not_configured.
  */
-export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofLetter, keep: Keep<string>): Promise<string> {
+export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofLetter, storeAnswer: StoreAnswer<string>): Promise<string> {
   const { merchantId: accountId, livemode } = ctx;
   const receipt = await getReceipt(ctx, receiptId);
   await requireVerifiedSender(ctx);
@@ -65,7 +65,7 @@ export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofLe
     paymentId: receipt.paymentId,
   } as const;
   const guards = limits.map(({ counted, max }) => abortIfMailsAbove(ctx, counted, max));
-  return commitKept(ctx, { events: [event], writes: [...guards, ...writes], result: id }, keep, refusal);
+  return commitWithAnswer(ctx, { events: [event], writes: [...guards, ...writes], result: id }, storeAnswer, refusal);
 }
 
 /** A sender who has not proven an address of their own writes no emails in the service's name. */

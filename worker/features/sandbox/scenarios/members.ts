@@ -4,7 +4,7 @@ import { getMembershipBy } from '#features/memberships/store.ts';
 import { retryDelivery } from '#features/placements/retry.ts';
 import { REFUSES_FIRST } from '#features/placements/simulated.ts';
 import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
-import { keepNothing } from '#platform/db/once.ts';
+import { skipStoring } from '#platform/db/once.ts';
 import { answerOf, buySteps, customerIn, listingOf } from './actions.ts';
 import { done, type Step } from './script.ts';
 
@@ -17,10 +17,10 @@ const identify: Step = {
   run: async (stage) => {
     const { scope, notes } = stage;
     const { product } = await listingOf(stage);
-    notes.identity ??= (await openIdentitySession(scope, product.slug, keepNothing)).session.id;
+    notes.identity ??= (await openIdentitySession(scope, product.slug, skipStoring)).session.id;
     const identitySessionId = notes.identity as IdentitySessionId;
     const named = { identitySessionId, provider: product.requiresIdentity!, providerUserId: REFUSES_FIRST, username: null };
-    await completeIdentity(scope, named, keepNothing);
+    await completeIdentity(scope, named, skipStoring);
     return done('completed');
   },
 };
@@ -41,7 +41,7 @@ const retry: Step = {
   run: ({ scope, session }) =>
     answerOf(async () => {
       const { id } = await getMembershipBy(scope, customerIn(session));
-      const { delivery } = await retryDelivery(scope, id, keepNothing);
+      const { delivery } = await retryDelivery(scope, id, skipStoring);
       await sweepSandboxPlacements(scope);
       return delivery?.status;
     }),

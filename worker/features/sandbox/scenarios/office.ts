@@ -7,7 +7,7 @@ import { SILENT_MS } from '#features/support/close-silent.ts';
 import type { Thread } from '#features/support/resource.ts';
 import { addMessage, openTicket, resolveTicket } from '#features/support/ticket.ts';
 import type { Actor } from '#platform/context.ts';
-import { type Keep, keepNothing, once } from '#platform/db/once.ts';
+import { answerOnce, type StoreAnswer, skipStoring } from '#platform/db/once.ts';
 import type { EventType } from '#rules/events.ts';
 import { planVouchedSignature, send } from '../wallet.ts';
 import { advanceStep, answerOf, paymentIn } from './actions.ts';
@@ -18,10 +18,10 @@ import { done, type ScriptStage, type Step } from './script.ts';
 async function keptIn<T>(
   stage: ScriptStage,
   key: string,
-  run: (keep: Keep<T>) => Promise<T>,
+  run: (storeAnswer: StoreAnswer<T>) => Promise<T>,
   tell: (result: T) => string,
 ): Promise<string> {
-  const answer = await once(stage.scope, requestOf(stage, key), run, (result) => ({ status: 200, body: { told: tell(result) } }));
+  const answer = await answerOnce(stage.scope, requestOf(stage, key), run, (result) => ({ status: 200, body: { told: tell(result) } }));
   return (JSON.parse(answer.body) as { told: string }).told;
 }
 
@@ -32,7 +32,8 @@ export const refundSteps: Step[] = [
     run: async (stage) => {
       const { scope, notes } = stage;
       const { id: paymentId } = await paymentIn(stage);
-      const run = (keep: Keep<{ transaction: string }>) => prepareRefund(scope, { paymentId, revokesAccess: false, keep });
+      const run = (storeAnswer: StoreAnswer<{ transaction: string }>) =>
+        prepareRefund(scope, { paymentId, revokesAccess: false, storeAnswer });
       const transaction = await keptIn(stage, 'refund', run, (prepared) => prepared.transaction);
       const { txSignature, writes } = await planVouchedSignature(scope, transaction);
       assert(txSignature !== null, 'the chain takes a refund that was just prepared');
@@ -45,7 +46,7 @@ export const refundSteps: Step[] = [
     run: (stage) =>
       answerOf(async () => {
         const { id: paymentId } = await paymentIn(stage);
-        const { status } = await confirmRefund(stage.scope, { paymentId, txSignature: stage.notes.refund!, keep: keepNothing });
+        const { status } = await confirmRefund(stage.scope, { paymentId, txSignature: stage.notes.refund!, storeAnswer: skipStoring });
         return status;
       }),
     until: ['payment.refunded'],
@@ -65,14 +66,18 @@ const actorOf = ({ accountId, isStaff }: Pick<Actor, 'accountId' | 'isStaff'>): 
 const merchantIn = ({ session }: ScriptStage): Actor => actorOf({ accountId: session.merchantId, isStaff: false });
 const STAFF = actorOf({ accountId: SERVICE_ACCOUNT_ID as AccountId, isStaff: true });
 
-const ticketStep = (action: string, until: EventType[], call: (stage: ScriptStage, keep: Keep<Thread>) => Promise<Thread>): Step => ({
+const ticketStep = (
+  action: string,
+  until: EventType[],
+  call: (stage: ScriptStage, storeAnswer: StoreAnswer<Thread>) => Promise<Thread>,
+): Step => ({
   action,
   run: (stage) =>
     answerOf(async () => {
       const told = await keptIn(
         stage,
         action,
-        (keep: Keep<Thread>) => call(stage, keep),
+        (storeAnswer: StoreAnswer<Thread>) => call(stage, storeAnswer),
         ({ ticket }) => `${ticket.id} ${ticket.status}`,
       );
       const [id, status] = told.split(' ');
@@ -91,17 +96,19 @@ const QUESTION = {
 };
 
 const messageStep = (action: string, body: string, writerOf: (stage: ScriptStage) => Actor): Step =>
-  ticketStep(action, ['support.message_added'], (stage, keep) =>
-    addMessage(stage.scope, writerOf(stage), { ticketId: stage.notes.ticket as TicketId, body, keep }),
+  ticketStep(action, ['support.message_added'], (stage, storeAnswer) =>
+    addMessage(stage.scope, writerOf(stage), { ticketId: stage.notes.ticket as TicketId, body, storeAnswer }),
   );
 
 /** A ticket from the question to its end, staff's side included. */
 export const ticketSteps: Step[] = [
-  ticketStep('open_ticket', ['support.ticket_created'], (stage, keep) => openTicket(stage.scope, merchantIn(stage), QUESTION, keep)),
+  ticketStep('open_ticket', ['support.ticket_created'], (stage, storeAnswer) =>
+    openTicket(stage.scope, merchantIn(stage), QUESTION, storeAnswer),
+  ),
   messageStep('answer_as_staff', 'Which transaction is it?', () => STAFF),
   messageStep('answer', 'It has arrived by now, thank you.', merchantIn),
-  ticketStep('resolve_as_staff', ['support.ticket_updated'], (stage, keep) =>
-    resolveTicket(stage.scope, STAFF, stage.notes.ticket as TicketId, keep),
+  ticketStep('resolve_as_staff', ['support.ticket_updated'], (stage, storeAnswer) =>
+    resolveTicket(stage.scope, STAFF, stage.notes.ticket as TicketId, storeAnswer),
   ),
   advanceStep(SILENT_MS + DAY + SECOND),
 ];

@@ -8,7 +8,7 @@ import { prospectOf } from '#features/products/selling/obstacles.ts';
 import { confirmPlan, preparePlan } from '#features/rails/subscription-plan/plan.ts';
 import { confirmCancel, prepareCancel } from '#features/subscriptions/authorization/cancel.ts';
 import { commit } from '#platform/db/commit.ts';
-import { keepNothing } from '#platform/db/once.ts';
+import { skipStoring } from '#platform/db/once.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
 import { firstAttemptAt, luckOf } from '#rules/subscriptions/schedule.ts';
@@ -51,7 +51,7 @@ const subscribe: Step = {
   run: async (stage) => {
     const payment = await paymentIn(stage);
     try {
-      await subscribeAs(stage.scope, payment, { outcome: 'paid', wallet: buyerOf(stage) }, keepNothing);
+      await subscribeAs(stage.scope, payment, { outcome: 'paid', wallet: buyerOf(stage) }, skipStoring);
     } catch (error) {
       if (!(error instanceof ApiError) || error.options.meta?.reason !== 'subscribed') throw error;
     }

@@ -7,7 +7,7 @@ import { findEndpoint } from '#features/webhooks/store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import type { Actor, Scope, Shard } from '#platform/context.ts';
 import { type Change, commit, isAborted } from '#platform/db/commit.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { SandboxOptions, SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { PLANS, type PlanName } from '#rules/plans.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
@@ -32,7 +32,12 @@ const PRICE = { asset: 'USDC', amount: '5' } as const;
  * A session of a scenario, stored with what it sells and sent on its way. 404 for a product or an endpoint that is not this merchant's
  * sandbox, 429 plan_limit_reached once the day's sessions are used up.
  */
-export async function beginSession(ctx: Scope, actor: Actor, input: BeginSession, keep: Keep<SandboxSession>): Promise<SandboxSession> {
+export async function beginSession(
+  ctx: Scope,
+  actor: Actor,
+  input: BeginSession,
+  storeAnswer: StoreAnswer<SandboxSession>,
+): Promise<SandboxSession> {
   const { merchantId } = ctx;
   if (input.productId !== null) await getProduct(ctx, input.productId);
   if (input.endpointId !== null) (await findEndpoint(ctx, input.endpointId)) ?? raise('not_found');
@@ -62,7 +67,7 @@ export async function beginSession(ctx: Scope, actor: Actor, input: BeginSession
   const day = { since: ctx.wallNow - (ctx.wallNow % DAY), max: PLANS[actor.plan].sandboxSessionsPerDay };
   const writes = [...insertSandboxSession(ctx, session, day), ...(made?.writes ?? [])];
   try {
-    await commit(ctx, await withAnswer({ events: [], writes, result: session }, keep(session)));
+    await commit(ctx, await withAnswer({ events: [], writes, result: session }, storeAnswer(session)));
   } catch (error) {
     const used = isAborted(error) ? await countSandboxSessions(ctx.db, merchantId, day.since) : 0;
     throw used >= day.max ? usedUp(ctx, actor.plan, used, day.since + DAY) : error;
@@ -104,7 +109,7 @@ export async function advanceSession(
   ctx: Scope,
   sessionId: SandboxSessionId,
   seconds: number,
-  keep: Keep<SandboxSession>,
+  storeAnswer: StoreAnswer<SandboxSession>,
 ): Promise<SandboxSession> {
   const session = await getSandboxSession(ctx.db, ctx.merchantId, sessionId);
   if (!SANDBOX_SESSION.can(session.status, 'advance')) throw conflict(session);
@@ -122,7 +127,7 @@ export async function advanceSession(
   };
   try {
     const change = { events: [], writes: updateSandboxSession(ctx, session, after), result: after };
-    await commit(ctx, await withAnswer(change, keep(after)));
+    await commit(ctx, await withAnswer(change, storeAnswer(after)));
   } catch (error) {
     throw isAborted(error) ? conflict(await getSandboxSession(ctx.db, ctx.merchantId, sessionId)) : error;
   }

@@ -1,5 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
-import { createMiddleware } from 'hono/factory';
+import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { type AuthorizationId, isAuthorizationId, type ProductId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
@@ -7,27 +6,12 @@ import { iso } from '#core/time.ts';
 import { AuthorizationBody, toAuthorizationResource } from '#features/authorizations/resource.ts';
 import { findAuthorization, listOwnAuthorizations } from '#features/authorizations/store.ts';
 import { isOf } from '#platform/context.ts';
+import { locate } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
-import { merchantErrors, merchantRoute, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
-import { answerLeased, IdempotencyHeader, idempotencyErrors, requireIdempotencyKey, sendStored } from '#platform/http/idempotency-key.ts';
-import {
-  type AppEnv,
-  countedLessWith,
-  idOf,
-  jsonBody,
-  ModeQuery,
-  ok,
-  PageQuery,
-  pageOf,
-  protocolBodyErrors,
-  type RouteContext,
-  router,
-  Timestamp,
-} from '#platform/http/openapi.ts';
-import { countCall, publicBucket } from '#platform/http/rate-limit.ts';
-import { enterShard } from '#platform/http/shard.ts';
+import { countedLessWith, idOf, ModeQuery, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
 import { AUTHORIZATION } from '#rules/states.ts';
 import { askForLook, getAuthorization } from '../reconcile.ts';
 import { confirmCancel, prepareCancel } from './cancel.ts';
@@ -37,55 +21,10 @@ const params = z.object({
   authorization_id: z
     .string()
     .refine((text) => isAuthorizationId(text), 'Not the id of a native subscription')
-    .openapi({ param: { name: 'authorization_id', in: 'path' }, example: 'nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5' }),
-});
-const tags = ['Subscriptions'];
-
-const list = createRoute({
-  method: 'get',
-  path: '/access/native-subscriptions',
-  operationId: 'listNativeSubscriptions',
-  tags,
-  summary: 'List native subscriptions',
-  description: `Native subscriptions as they are stored, newest first. ${countedLessWith('`product_id` and `status` together')}`,
-  ...merchantRoute('read'),
-  request: {
-    query: z.object({
-      ...PageQuery,
-      status: z.enum(AUTHORIZATION.states).optional(),
-      product_id: idOf<ProductId>().optional(),
-      ...ModeQuery,
-    }),
-  },
-  responses: { ...ok(pageOf(AuthorizationBody, 'NativeSubscriptionPage')), ...merchantErrors() },
-});
-
-const get = createRoute({
-  method: 'get',
-  path: '/access/native-subscriptions/{authorization_id}',
-  operationId: 'getNativeSubscription',
-  tags,
-  summary: 'Get a native subscription',
-  description:
-    'As it is stored. What was done on the chain without this service is read within seconds of the call, and once a day without one: call again, ' +
-    'or wait for the event.',
-  ...merchantRoute('read'),
-  request: { params, query: z.object(ModeQuery) },
-  responses: { ...ok(AuthorizationBody), ...merchantErrors('not_found') },
-});
-
-const stop = createRoute({
-  method: 'post',
-  path: '/access/native-subscriptions/{authorization_id}/stop',
-  operationId: 'stopNativeSubscription',
-  tags,
-  summary: 'Stop a native subscription',
-  description:
-    'End collecting, at once and for good; it needs a person who signed in within the last 15 minutes. What is paid for lasts. The buyer’s consent ' +
-    'stays on the chain until the buyer cancels: the buyer is told how, where an address is known. Repeated, it changes nothing.',
-  ...personRoute,
-  request: { params, query: z.object(ModeQuery) },
-  responses: { ...ok(AuthorizationBody), ...merchantErrors(...protocolBodyErrors, 'not_found', 'state_conflict') },
+    .openapi({ param: { name: 'authorization_id', in: 'path' }, example: 'nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5' }) as unknown as z.ZodType<
+    AuthorizationId,
+    AuthorizationId
+  >,
 });
 
 const CancelIntentRequest = z
@@ -99,23 +38,6 @@ const CancelIntentBody = z
   })
   .openapi('CancelIntent');
 
-const subjectOf = (c: RouteContext): string => c.req.param('authorization_id') ?? '';
-const intent = createRoute({
-  method: 'post',
-  path: '/access/native-subscriptions/{authorization_id}/cancel-intent',
-  operationId: 'prepareNativeCancellation',
-  tags,
-  summary: 'Prepare a cancellation',
-  description:
-    'What the buyer’s wallet signs to end the subscription. It changes nothing by itself: a buyer can cancel on the chain at any time, with us or without.',
-  middleware: publicBucket('confirm', subjectOf),
-  request: { params, ...jsonBody(CancelIntentRequest) },
-  responses: {
-    ...ok(CancelIntentBody),
-    ...publicBodyErrors('not_found', 'subscription_cancelled', 'subscription_requires_reapproval', 'rate_limited', 'rpc_unavailable'),
-  },
-});
-
 const CancelProofRequest = z
   .object({
     tx_signature: TxSignature.optional().openapi({ description: 'Of a transaction that landed, or is about to.' }),
@@ -127,64 +49,92 @@ const CancelProofRequest = z
   .openapi('CancelProof', {
     example: { tx_signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' },
   });
-const confirm = createRoute({
-  method: 'post',
-  path: '/access/native-subscriptions/{authorization_id}/cancel-confirm',
-  operationId: 'confirmNativeCancellation',
-  tags,
-  summary: 'Confirm a cancellation',
-  description:
-    'By the signature of the transaction that cancelled, or the signed transaction itself, which we send. The account on the chain proves it: 422 ' +
-    '`payment_mismatch` with `meta.reason` where it does not, retryable while the transaction may still land.',
-  middleware: createMiddleware<AppEnv>(async (c, next) => {
-    await countCall(c, 'confirm', subjectOf);
-    requireIdempotencyKey(c);
-    await next();
-  }),
-  request: { headers: IdempotencyHeader, params, ...jsonBody(CancelProofRequest) },
-  responses: {
-    ...ok(AuthorizationBody),
-    ...publicBodyErrors(...idempotencyErrors, 'idempotency_race', 'not_found', 'payment_mismatch', 'rate_limited', 'rpc_unavailable'),
-  },
-});
 
-export const subscriptionRoutes = router()
-  .openapi(list, async (c) => {
-    const { scope: ctx } = c.var;
-    const { status, product_id: productId, ...query } = c.req.valid('query');
-    const page = pageRequest(query, status !== undefined && productId !== undefined ? COUNTED_FILTERED_MAX : undefined);
-    return c.json(toPage(page, await listOwnAuthorizations(ctx, { status, productId }, page), toAuthorizationResource), 200);
+export const subscriptionRoutes = routes('Subscriptions')
+  .read({
+    path: 'GET /access/native-subscriptions',
+    id: 'listNativeSubscriptions',
+    summary: 'List native subscriptions',
+    description: `Native subscriptions as they are stored, newest first. ${countedLessWith('`product_id` and `status` together')}`,
+    query: { ...PageQuery, status: z.enum(AUTHORIZATION.states).optional(), product_id: idOf<ProductId>().optional() },
+    returns: pageOf(AuthorizationBody, 'NativeSubscriptionPage'),
+    answer: async ({ scope, query: { status, product_id: productId, ...query } }) => {
+      const page = pageRequest(query, status !== undefined && productId !== undefined ? COUNTED_FILTERED_MAX : undefined);
+      return toPage(page, await listOwnAuthorizations(scope, { status, productId }, page), toAuthorizationResource);
+    },
   })
-  .openapi(get, async (c) => {
-    const { scope: ctx } = c.var;
-    const row = await getAuthorization(ctx, c.req.valid('param').authorization_id as AuthorizationId);
-    if (!isOf(ctx, row)) throw new ApiError('not_found');
-    askForLook(ctx, row);
-    return c.json(toAuthorizationResource(row), 200);
+  .read({
+    path: 'GET /access/native-subscriptions/{authorization_id}',
+    id: 'getNativeSubscription',
+    summary: 'Get a native subscription',
+    description:
+      'As it is stored. What was done on the chain without this service is read within seconds of the call, and once a day without one: call again, ' +
+      'or wait for the event.',
+    params,
+    returns: AuthorizationBody,
+    codes: ['not_found'],
+    answer: async ({ scope, params }) => {
+      const row = await getAuthorization(scope, params.authorization_id);
+      if (!isOf(scope, row)) throw new ApiError('not_found');
+      askForLook(scope, row);
+      return toAuthorizationResource(row);
+    },
   })
-  .openapi(stop, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const id = c.req.valid('param').authorization_id as AuthorizationId;
-    return c.json(toAuthorizationResource(await stopAuthorization(ctx, actor, id)), 200);
+  .person({
+    path: 'POST /access/native-subscriptions/{authorization_id}/stop',
+    id: 'stopNativeSubscription',
+    summary: 'Stop a native subscription',
+    description:
+      'End collecting, at once and for good; it needs a person who signed in within the last 15 minutes. What is paid for lasts. The buyer’s consent ' +
+      'stays on the chain until the buyer cancels: the buyer is told how, where an address is known. Repeated, it changes nothing.',
+    key: 'none',
+    params,
+    query: ModeQuery,
+    returns: AuthorizationBody,
+    codes: ['not_found', 'state_conflict'],
+    answer: async ({ scope, actor, params }) => {
+      return toAuthorizationResource(await stopAuthorization(scope, actor, params.authorization_id));
+    },
   });
 
 /** What buyers call: their wallet's signature is what counts. */
-export const cancellationRoutes = router()
-  .openapi(intent, async (c) => {
-    const id = c.req.valid('param').authorization_id as AuthorizationId;
-    const ctx = await enterShard(c, ({ db }) => findAuthorization(db, id));
-    const { transaction, expiresAt, effectiveAt } = await prepareCancel(ctx, id, c.req.valid('json').wallet_address);
-    return c.json({ transaction, expires_at: iso(expiresAt), effective_at: iso(effectiveAt) }, 200);
+export const cancellationRoutes = routes('Subscriptions')
+  .public({
+    path: 'POST /access/native-subscriptions/{authorization_id}/cancel-intent',
+    id: 'prepareNativeCancellation',
+    summary: 'Prepare a cancellation',
+    description:
+      'What the buyer’s wallet signs to end the subscription. It changes nothing by itself: a buyer can cancel on the chain at any time, with us or without.',
+    bucket: 'confirm',
+    by: 'authorization_id',
+    params,
+    body: CancelIntentRequest,
+    returns: CancelIntentBody,
+    codes: ['not_found', 'subscription_cancelled', 'subscription_requires_reapproval', 'rpc_unavailable'],
+    shard: ({ ctx, params }) => locate(ctx, ({ db }) => findAuthorization(db, params.authorization_id)),
+    answer: async ({ shard, params, body }) => {
+      const { transaction, expiresAt, effectiveAt } = await prepareCancel(shard, params.authorization_id, body.wallet_address);
+      return { transaction, expires_at: iso(expiresAt), effective_at: iso(effectiveAt) };
+    },
   })
-  .openapi(confirm, async (c) => {
-    const id = c.req.valid('param').authorization_id as AuthorizationId;
-    const ctx = await enterShard(c, ({ db }) => findAuthorization(db, id));
-    const body = c.req.valid('json');
-    const proof = body.transaction === undefined ? { txSignature: body.tx_signature! } : { wire: body.transaction };
-    const answer = await answerLeased(
-      c,
-      () => confirmCancel(ctx, id, proof),
-      (row) => ({ status: 200, body: toAuthorizationResource(row) }),
-    );
-    return sendStored(c, answer);
+  .public({
+    path: 'POST /access/native-subscriptions/{authorization_id}/cancel-confirm',
+    id: 'confirmNativeCancellation',
+    summary: 'Confirm a cancellation',
+    description:
+      'By the signature of the transaction that cancelled, or the signed transaction itself, which we send. The account on the chain proves it: 422 ' +
+      '`payment_mismatch` with `meta.reason` where it does not, retryable while the transaction may still land.',
+    bucket: 'confirm',
+    by: 'authorization_id',
+    key: 'required',
+    params,
+    body: CancelProofRequest,
+    returns: AuthorizationBody,
+    codes: ['idempotency_race', 'not_found', 'payment_mismatch', 'rpc_unavailable'],
+    shard: ({ ctx, params }) => locate(ctx, ({ db }) => findAuthorization(db, params.authorization_id)),
+    leased: ({ shard, params, body }) => {
+      const proof = body.transaction === undefined ? { txSignature: body.tx_signature! } : { wire: body.transaction };
+      return confirmCancel(shard, params.authorization_id, proof);
+    },
+    present: toAuthorizationResource,
   });

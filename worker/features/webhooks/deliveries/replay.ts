@@ -1,7 +1,7 @@
 import { ApiError, raise } from '#core/errors.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
-import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { getDelivery, getEndpoint } from '../store.ts';
 import { sendAttempts } from './fan-out.ts';
@@ -11,7 +11,7 @@ import { findWaitingReplay, insertReplay, newestReplayId } from './store.ts';
  * Sends an event once more, as a delivery of its own: one attempt, and its schedule is not touched. While a replay still waits for its
  * attempt it is the answer to every further request: a caller whose answer was lost gets that one.
  */
-export async function replayDelivery(ctx: Scope, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {
+export async function replayDelivery(ctx: Scope, deliveryId: number, storeAnswer: StoreAnswer<Delivery>): Promise<Delivery> {
   const original = await getDelivery(ctx, deliveryId);
   const endpoint = await getEndpoint(ctx, original.endpointId);
   if (endpoint.status === 'disabled')
@@ -22,7 +22,7 @@ export async function replayDelivery(ctx: Scope, deliveryId: number, keep: Keep<
     async (waiting): Promise<Change<Delivery | null>> => {
       if (waiting) return unchanged<Delivery | null>(waiting);
       const replay = newReplay(ctx, original);
-      const kept = keep(replay, { delivery_id: newestReplayId(original) });
+      const kept = storeAnswer(replay, { delivery_id: newestReplayId(original) });
       return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, original, replay), result: null }, kept);
     },
   );

@@ -6,7 +6,7 @@ import { planAlertOf } from '#features/accounts/auth/owner-emails.ts';
 import { listOwnIds } from '#features/products/store.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { commitNew, isConstraint, transact, type Write } from '#platform/db/commit.ts';
-import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Endpoint, Maker } from '#platform/db/tables/webhooks.ts';
 import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
 import { PLANS } from '#rules/plans.ts';
@@ -68,7 +68,7 @@ export async function createEndpoint(
   ctx: Scope,
   actor: Actor,
   input: z.infer<typeof CreateEndpointRequest> & { kind: Endpoint['kind']; urlField?: string },
-  keep: Keep<EndpointWithSecret>,
+  storeAnswer: StoreAnswer<EndpointWithSecret>,
 ): Promise<EndpointWithSecret> {
   requireTarget(ctx, input.url, input.urlField);
   await requireOwnProducts(ctx, input.product_ids);
@@ -106,7 +106,7 @@ export async function createEndpoint(
   const alerts = ctx.livemode ? await planAlertOf(ctx, ctx.merchantId, { change: 'endpoint_added', named: input.url }) : [];
   const change = { events: [], writes: [abortIfOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint), ...alerts], result };
   try {
-    const kept = await withAnswer(change, keep(result));
+    const kept = await withAnswer(change, storeAnswer(result));
     return await commitNew(ctx, kept, () => findEndpoint(ctx, id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
@@ -124,7 +124,7 @@ export async function changeEndpoint(
   ctx: Scope,
   actor: Actor,
   input: z.infer<typeof UpdateEndpointRequest> & { endpointId: EndpointId },
-  keep: Keep<Endpoint>,
+  storeAnswer: StoreAnswer<Endpoint>,
 ): Promise<Endpoint> {
   if (input.url !== undefined) requireTarget(ctx, input.url);
   if (input.product_ids) {
@@ -145,7 +145,7 @@ export async function changeEndpoint(
     ctx.livemode && input.url !== undefined ? await planAlertOf(ctx, ctx.merchantId, { change: 'endpoint_added', named: input.url }) : [];
   try {
     return await updateEndpointBy(ctx, actor, input.endpointId, {
-      keep,
+      storeAnswer,
       decide: (endpoint) => {
         const isMoved = input.url !== undefined && input.url !== endpoint.url;
         const changed = { ...settings, ...(isMoved ? { changedBy: makerOf(actor) } : {}) };
@@ -165,9 +165,9 @@ export async function changeEndpoint(
 }
 
 /** Disables an endpoint, which keeps its row. Repeated, it changes nothing. */
-export const disableEndpoint = (ctx: Scope, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
+export const disableEndpoint = (ctx: Scope, actor: Actor, endpointId: EndpointId, storeAnswer: StoreAnswer<Endpoint>): Promise<Endpoint> =>
   updateEndpointBy(ctx, actor, endpointId, {
-    keep,
+    storeAnswer,
     decide: (endpoint) =>
       endpoint.status === 'disabled'
         ? { patch: {}, revives: false }
@@ -186,17 +186,17 @@ export const updateEndpointBy = (
   ctx: Scope,
   actor: Actor,
   endpointId: EndpointId,
-  { decide, keep }: { decide(endpoint: Endpoint): Decision; keep: Keep<Endpoint> },
+  { decide, storeAnswer }: { decide(endpoint: Endpoint): Decision; storeAnswer: StoreAnswer<Endpoint> },
 ): Promise<Endpoint> =>
   transact(ctx, { reload: () => getEndpoint(ctx, endpointId) }, (endpoint) => {
     const { patch, revives, writes: beside = [] } = decide(endpoint);
     // A secret sealed once more looks different every time, so a lost answer is recognised by it too.
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))
-      return unchangedKept(endpoint, keep);
+      return unchangedWithAnswer(endpoint, storeAnswer);
     const quota = revives ? [abortIfOverQuota(ctx, endpoint, PLANS[actor.plan].enabledEndpointsMax)] : [];
     // What waited ends now, and shows it: whether it is sent must not depend on when the endpoint is enabled again.
     const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint.id)] : [];
     const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };
     const writes = [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting, ...beside];
-    return withAnswer({ events: [], writes, result }, keep(result));
+    return withAnswer({ events: [], writes, result }, storeAnswer(result));
   });

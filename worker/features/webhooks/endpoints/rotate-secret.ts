@@ -1,7 +1,7 @@
 import type { EndpointId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
 import type { Actor, Scope } from '#platform/context.ts';
-import type { Keep } from '#platform/db/once.ts';
+import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { newSecret, secretHint } from '../deliveries/signature.ts';
 import { type Decision, type EndpointWithSecret, makerOf, sealFor, stillLive, updateEndpointBy } from './endpoint.ts';
@@ -12,7 +12,7 @@ const PREVIOUS_MAX = 5;
 export async function rotateSecret(
   ctx: Scope,
   actor: Actor,
-  { endpointId, overlapHours, keep }: { endpointId: EndpointId; overlapHours: number; keep: Keep<EndpointWithSecret> },
+  { endpointId, overlapHours, storeAnswer }: { endpointId: EndpointId; overlapHours: number; storeAnswer: StoreAnswer<EndpointWithSecret> },
 ): Promise<EndpointWithSecret> {
   const rawSecret = newSecret();
   const secretSealed = await sealFor(ctx, endpointId, rawSecret);
@@ -27,6 +27,9 @@ export async function rotateSecret(
     const sealed = { secretSealed, secretHint: secretHint(rawSecret), previousSealed: previous, previousUntil };
     return { patch: { ...sealed, changedBy: makerOf(actor) }, revives: false };
   };
-  const endpoint = await updateEndpointBy(ctx, actor, endpointId, { decide, keep: (after) => keep({ endpoint: after, rawSecret }) });
+  const endpoint = await updateEndpointBy(ctx, actor, endpointId, {
+    decide,
+    storeAnswer: (after) => storeAnswer({ endpoint: after, rawSecret }),
+  });
   return { endpoint, rawSecret };
 }

@@ -1,0 +1,261 @@
+/**
+ * One declaration a route: who may call it, what it takes and answers, how often its effect may happen, and the verb behind it.
+ * @module
+ */
+
+import { createRoute, type RouteConfig, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type {
+  CommunityId,
+  EndpointId,
+  EntitlementId,
+  KeyId,
+  MembershipId,
+  PaymentId,
+  ProductId,
+  ReceiptId,
+  SetupIntentId,
+  TicketId,
+} from '#core/ids.ts';
+import type { Actor, Ctx, Scope, Shard, Tenant } from '#platform/context.ts';
+import type { Answer, StoredAnswer } from '#platform/db/idempotency-record.ts';
+import { answerLeased } from '#platform/db/lease.ts';
+import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
+import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
+import { KINDS, type Kind, type KindOptions } from './callers.ts';
+import { IdempotencyHeader, type KeyOptions, keyedRequest, OptionalIdempotencyHeader, sendAnswer } from './idempotency-key.ts';
+import {
+  type ActorEnv,
+  type AppEnv,
+  errors,
+  type Failure,
+  idOf,
+  idParam,
+  jsonBody,
+  ModeQuery,
+  ok,
+  optionalJsonBody,
+  type RouteContext,
+  router,
+  type ViewerEnv,
+} from './openapi.ts';
+import type { Subject } from './rate-limit.ts';
+
+/** Names in a path that are ids of these types. Any other name needs `params`. */
+interface IdParams {
+  claim_id: CommunityId;
+  endpoint_id: EndpointId;
+  entitlement_id: EntitlementId;
+  key_id: KeyId;
+  membership_id: MembershipId;
+  payment_id: PaymentId;
+  product_id: ProductId;
+  receipt_id: ReceiptId;
+  setup_intent_id: SetupIntentId;
+  ticket_id: TicketId;
+}
+
+type Endpoint = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+type NamesIn<P extends string> = P extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+type Shape = Record<string, z.ZodType>;
+type Optional<S> = S | undefined;
+
+type ParamsOf<P extends string, S> = S extends z.ZodType ? z.output<S> : { [N in NamesIn<P> & keyof IdParams]: IdParams[N] };
+type QueryOf<Q> = Q extends z.ZodType ? z.output<Q> : Q extends Shape ? z.output<z.ZodObject<Q>> : { mode?: 'live' | 'sandbox' };
+type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+type Response2xx = Record<number, { description: string; content?: Record<string, { schema: z.ZodType }> }>;
+type SchemaIn<R> = { [Status in keyof R]: R[Status] extends { content: Record<string, { schema: infer S }> } ? S : never }[keyof R];
+/** Body of the answer: of the schema that the route returns. */
+type BodyOf<R> = R extends z.ZodType ? z.input<R> : [SchemaIn<R>] extends [never] ? undefined : z.input<SchemaIn<R> & z.ZodType>;
+
+/** A checked request as its handler reads it. */
+interface Call<E extends AppEnv, P, Q, B, H> {
+  c: RouteContext<E> & Pick<Context<E>, 'json' | 'text' | 'redirect'>;
+  ctx: Ctx;
+  /** Database of the effect and of its stored answer. */
+  shard: Shard;
+  params: P;
+  query: Q;
+  body: B;
+  headers: H;
+}
+type ActorCall<P, Q, B, H> = Call<ActorEnv, P, Q, B, H> & { actor: Actor; scope: Scope };
+type ViewerCall<P, Q, B, H> = Call<ViewerEnv, P, Q, B, H> & { viewer: Tenant | null };
+
+interface Declared<P, Params, Q, B, H, R> {
+  /** Method and path. */
+  path: P;
+  /** Operation id. A route without one is not in the document. */
+  id?: string;
+  tag?: string;
+  summary?: string;
+  description?: string;
+  params?: Params;
+  query?: Q;
+  headers?: H;
+  body?: B;
+  /** A missing body counts as an empty object. */
+  isBodyOptional?: true;
+  /** Schema of 200, or its responses by status. The first status is that of the answer. */
+  returns: R;
+  /** Errors of the verb. Those of caller, body and key follow from the kind of route. */
+  codes?: readonly Failure[];
+  /** All error responses, if the kind of route does not give them. */
+  refusals?: ReturnType<typeof errors>;
+}
+
+interface Checks<C, F> {
+  /** Refuses the call before the Idempotency-Key is looked up. Later steps find its result in `checked`. */
+  check?(call: C): F | Promise<F>;
+  /** Database of what a public route names. Chosen before the Idempotency-Key is looked up. */
+  shard?(call: C & { checked: F }): Shard | Promise<Shard>;
+}
+interface Presents<C, T, S> extends KeyOptions {
+  present(result: T, call: C): S | Promise<S>;
+  /** Runs once the answer is stored, and again whenever it is found. */
+  answered?(call: C, answer: StoredAnswer): Promise<unknown>;
+  answer?: never;
+  respond?: never;
+}
+/** How a handler answers, and how often its effect may happen. */
+type Answers<C, T, S> =
+  /** No idempotency key. */
+  | { answer(call: C): S | Promise<S>; once?: never; leased?: never; respond?: never }
+  /** In one batch: `storeAnswer` gives the statements that store the answer with the effect. */
+  | (Presents<C, T, S> & { once(call: C, storeAnswer: StoreAnswer<unknown>): Promise<T>; leased?: never })
+  /** In several batches, or with calls to others: under a lease of the key. */
+  | (Presents<C, T, S> & { leased(call: C): Promise<T>; once?: never })
+  /** Writes the response itself. */
+  | { respond(call: C): Response | Promise<Response>; answer?: never; once?: never; leased?: never };
+
+/** Declares routes of one kind of caller. */
+type Declare<K extends 'actor' | 'viewer' | 'anyone', Options> = <
+  const P extends Endpoint,
+  R extends z.ZodType | Response2xx,
+  F,
+  T,
+  Params extends Optional<z.ZodType> = undefined,
+  Q extends Optional<z.ZodType | Shape> = undefined,
+  B extends Optional<z.ZodType> = undefined,
+  H extends Optional<z.ZodType> = undefined,
+>(
+  route: Options &
+    Declared<P, Params, Q, B, H, R> &
+    Checks<CallOf<K, ParamsOf<P, Params>, QueryOf<Q>, Parsed<B>, Parsed<H>>, F> &
+    Answers<CallOf<K, ParamsOf<P, Params>, QueryOf<Q>, Parsed<B>, Parsed<H>> & { checked: F }, T, BodyOf<R>>,
+) => Routes;
+type CallOf<K, P, Q, B, H> = K extends 'actor'
+  ? ActorCall<P, Q, B, H>
+  : K extends 'viewer'
+    ? ViewerCall<P, Q, B, H>
+    : Call<AppEnv, P, Q, B, H>;
+
+type Admitted = Pick<KindOptions, 'key' | 'mode'> & { bucket?: CallBucket };
+type OnBucket = { bucket: PublicBucketName; by: string | Subject };
+type Router = ReturnType<typeof router>;
+export interface Routes extends Router {
+  /** A merchant's read, by key or token. */
+  read: Declare<'actor', Pick<KindOptions, 'mode'>>;
+  /** A merchant's write, done once per Idempotency-Key. */
+  write: Declare<'actor', Admitted>;
+  /** A call of a server: by key alone. */
+  key: Declare<'actor', { bucket: CallBucket }>;
+  /** A call of a signed-in person: by token alone. */
+  person: Declare<'actor', Pick<KindOptions, 'key' | 'limit'> & { mode?: 'live' }>;
+  /** A public call that answers the owner more fully. */
+  viewer: Declare<'viewer', Pick<KindOptions, 'key'> & OnBucket>;
+  /** A public call. */
+  public: Declare<'anyone', Pick<KindOptions, 'key' | 'security' | 'guards'> & Partial<OnBucket>>;
+}
+
+type AnyCall = Call<AppEnv, unknown, unknown, unknown, unknown> & { checked: unknown };
+type AnyRoute = Declared<string, z.ZodType, z.ZodType | Shape, z.ZodType, z.ZodType, z.ZodType | Response2xx> &
+  Checks<AnyCall, unknown> &
+  KeyOptions & {
+    answer?(call: AnyCall): unknown;
+    once?(call: AnyCall, storeAnswer: StoreAnswer<unknown>): Promise<unknown>;
+    leased?(call: AnyCall): Promise<unknown>;
+    present?(result: unknown, call: AnyCall): unknown;
+    answered?(call: AnyCall, answer: StoredAnswer): Promise<unknown>;
+    respond?(call: AnyCall): Response | Promise<Response>;
+  };
+
+/** A router whose routes have this tag, unless they name another. */
+export function routes(tag?: string): Routes {
+  const app = router();
+  const declare = (kindOf: (typeof KINDS)[keyof typeof KINDS]) => (route: AnyRoute & KindOptions) => {
+    app.openapi(configOf(kindOf(route), { tag, ...route }), handlerOf(route) as never);
+    return all;
+  };
+  const kinds = Object.fromEntries(Object.entries(KINDS).map(([name, kindOf]) => [name, declare(kindOf)]));
+  const all = Object.assign(app, kinds) as unknown as Routes;
+  return all;
+}
+
+/** The route as the framework and the document know it. */
+function configOf({ security, middleware, key, takesMode, codes }: Kind, route: AnyRoute) {
+  const { path: endpoint, id, tag, summary, description, body, isBodyOptional, headers, refusals } = route;
+  const [method, path] = endpoint.split(' ') as ['POST', string];
+  const params = route.params ?? idsIn(path);
+  const query = queryOf(route.query, takesMode);
+  const keyHeader = key === 'none' ? undefined : key === 'required' ? IdempotencyHeader : OptionalIdempotencyHeader;
+  return createRoute({
+    method: method.toLowerCase() as 'post',
+    path,
+    ...(id === undefined ? { hide: true } : { operationId: id, tags: [tag!], summary: summary!, ...(description ? { description } : {}) }),
+    ...(security ? { security } : {}),
+    middleware: middleware as never,
+    request: {
+      ...(headers ? { headers } : keyHeader ? { headers: keyHeader } : {}),
+      ...(params ? { params } : {}),
+      ...(query ? { query } : {}),
+      ...(body && (isBodyOptional ? optionalJsonBody(body) : jsonBody(body))),
+    } as RouteConfig['request'],
+    responses: { ...(refusals ?? errors(...codes, ...(route.codes ?? []))), ...responsesOf(route) },
+  });
+}
+
+function idsIn(path: string): z.ZodType | undefined {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  return names[0] === undefined ? undefined : idParam(names[0], idOf());
+}
+
+const queryOf = (query: z.ZodType | Shape | undefined, takesMode: boolean): z.ZodObject | undefined => {
+  if (query instanceof z.ZodType) return query as z.ZodObject;
+  return query || takesMode ? z.object({ ...query, ...(takesMode ? ModeQuery : {}) }) : undefined;
+};
+
+const responsesOf = ({ returns }: AnyRoute): Response2xx => (returns instanceof z.ZodType ? ok(returns) : returns);
+
+type HandlerContext = AnyCall['c'] & {
+  var: ActorEnv['Variables'] & ViewerEnv['Variables'];
+  req: { valid(target: string): unknown };
+  json(body: unknown, status: number): Response;
+};
+
+/** Reads the request, runs the verb under its idempotency and sends the answer. */
+function handlerOf(route: AnyRoute) {
+  const { check, shard, answer, once, leased, respond, present, answered, isSecret, keepMs } = route;
+  const status = Number(Object.keys(responsesOf(route))[0]);
+  const options: KeyOptions = { ...(isSecret ? { isSecret } : {}), ...(keepMs === undefined ? {} : { keepMs }) };
+  return async (c: HandlerContext) => {
+    const [params, query, body, headers] = ['param', 'query', 'json', 'header'].map((target) => c.req.valid(target));
+    const { ctx, actor, scope, viewer } = c.var;
+    const call = { c, ctx, shard: c.var.shard, actor, scope, viewer, params, query, body, headers, checked: undefined as unknown };
+    call.checked = await check?.(call);
+    if (shard) {
+      call.shard = await shard(call);
+      c.set('shard', call.shard);
+    }
+    if (respond) return respond(call);
+    if (answer) return c.json(await answer(call), status);
+    const shown = async (result: unknown): Promise<Answer> => ({ status, body: await present!(result, call) });
+    const request = await keyedRequest(c, options);
+    const stored = once
+      ? await answerOnce(call.shard, request, (storeAnswer) => once(call, storeAnswer), shown)
+      : await answerLeased(call.shard, request, () => leased!(call), shown);
+    await answered?.(call, stored);
+    return sendAnswer(c, stored);
+  };
+}
