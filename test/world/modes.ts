@@ -52,6 +52,7 @@ export const ON_CHAIN: Rule[] = [
     names: /^(?:payer_wallet|fee_payer|operator|puller)$/,
     why: 'A limit of one payer counts over all merchants, and a key of the service signs for all of them.',
   },
+  { names: /^payout_wallet$/, why: 'An operator who reconciles asks who is paid at a wallet that the chain shows.' },
 ];
 
 /** Columns that say how a row stands, and name no row; what is sealed can be named by nobody. */
