@@ -2,7 +2,6 @@ import { ApiError, storyOf, unreachable } from '#core/errors.ts';
 import type { PaymentId, ReceiptId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
-import { planRenewal } from '#features/payments/renewal.ts';
 import { planPerRequest } from '#features/payments/settled-payment.ts';
 import { planActivation } from '#features/plans/buy-plan.ts';
 import { getHolding } from '#features/plans/holding.ts';
@@ -134,6 +133,8 @@ function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransact
 async function planPeriod(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<Change<SettlementOutcome>> {
   const { terms, paymentId, nonce } = settlement;
   const proof = proofOf(settlement, transaction);
+  // Loaded with the first period: a cold start answers agents, who never need it.
+  const { planRenewal } = await import('#features/payments/renewal.ts');
   const renewed = await planRenewal(ctx, terms.authorizationId!, { paymentId, nonce, period: terms.period!, proof, isOwners: false });
   return {
     events: renewed.events,
