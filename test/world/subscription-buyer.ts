@@ -5,7 +5,7 @@ import { USDC } from './chain.ts';
 import { skipTime } from './clock.ts';
 import { Subscriber } from './subscriber.ts';
 import type { SubscriptionShop } from './subscription-shop.ts';
-import { SUBSCRIPTION_SWEEPS } from './sweeps.ts';
+import { PAYMENT_SWEEPS, SUBSCRIPTION_SWEEPS } from './sweeps.ts';
 import type { World } from './world.ts';
 
 /** A signature of nothing: what counts is the account. */
@@ -101,6 +101,6 @@ export const subscribeElsewhere = async (shop: SubscriptionShop, wallet: KeyPair
 export async function sweepThrough(w: World): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await skipTime(w.chain, 35);
-    await w.sweepEach(SUBSCRIPTION_SWEEPS);
+    await w.sweepEach([...SUBSCRIPTION_SWEEPS, ...PAYMENT_SWEEPS, 'settlements']);
   }
 }
