@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { WORKERD_FLAGS } from './local/workerd-flags.ts';
-import { hideKnownNoise } from './test/world/known-noise.ts';
-import LongestFirst from './test/world/longest-first.ts';
-import { oneModule } from './test/world/one-module.ts';
-import { filesWithout, TAGS } from './test/world/tags.ts';
+import { hideKnownNoise } from './test/support/runner/known-noise.ts';
+import LongestFirst from './test/support/runner/longest-first.ts';
+import { oneModule } from './test/support/runner/one-module.ts';
+import { filesWithout, TAGS } from './test/support/runner/tags.ts';
 
-const WITHOUT_WORKERD = resolve(import.meta.dirname, 'test/world/without-workerd.ts');
+const WITHOUT_WORKERD = resolve(import.meta.dirname, 'test/support/runner/without-workerd.ts');
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES_MIN = 2 * 1024 ** 3;
 
@@ -40,7 +40,7 @@ const inWorkerd = (
   plugins: [
     ...(isBundled ? [oneModule()] : []),
     cloudflareTest(async ({ inject }) => ({
-      main: './test/world/worker.ts',
+      main: './test/support/runner/worker.ts',
       wrangler: { configPath: './wrangler.toml' },
       miniflare: {
         // wrangler.toml leaves it to each deployment.
@@ -65,8 +65,8 @@ const inWorkerd = (
   test: {
     ...test,
     exclude: [...(test?.exclude ?? []), ...LEFT_OUT],
-    setupFiles: [...(test?.setupFiles ?? []), './test/world/setup.ts', './test/world/flat-objects.ts'],
-    globalSetup: ['./test/world/global-setup.ts'],
+    setupFiles: [...(test?.setupFiles ?? []), './test/support/runner/setup.ts', './test/support/runner/flat-objects.ts'],
+    globalSetup: ['./test/support/runner/global-setup.ts'],
     // A soak takes its time; a test run does not.
     testTimeout: process.env.SOAK ? 3_600_000 : 60_000,
   },
@@ -77,7 +77,7 @@ const inWorkerd = (
 export default defineConfig({
   test: {
     silent: 'passed-only',
-    reporters: ['default', './test/world/slowest.ts'],
+    reporters: ['default', './test/support/runner/slowest.ts'],
     tags: TAGS,
     // One for each processor: a third one on two of them gains nothing, and makes every test wait longer.
     maxWorkers: '100%',
@@ -88,7 +88,7 @@ export default defineConfig({
       inWorkerd({
         name: 'stories',
         include: ['test/**/*.{story,races,crashes}.test.ts'],
-        setupFiles: ['./test/world/afresh.ts'],
+        setupFiles: ['./test/support/runner/reset-isolate.ts'],
         isolate: false,
       }),
       // These sweep nothing, so their files share a worker: starting one for each would take longer than they do.
@@ -107,7 +107,7 @@ export default defineConfig({
           include: ['test/rules/**/*.test.ts', 'test/contract/{architecture,budgets,glossary,limits,spec}.test.ts'],
           exclude: process.env.TAG === 'volume' ? LEFT_OUT : [],
           setupFiles: [WITHOUT_WORKERD],
-          globalSetup: ['./test/world/global-setup.ts'],
+          globalSetup: ['./test/support/runner/global-setup.ts'],
           isolate: false,
           testTimeout: 60_000,
         },

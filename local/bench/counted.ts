@@ -5,9 +5,9 @@
  */
 
 import type { Env } from '#platform/context.ts';
-import { seedFigures } from '../../test/world/many-figures.ts';
-import { copyReceipt } from '../../test/world/multiply.ts';
-import { rowsOf, withRowCount, writtenBy } from '../../test/world/rows-read.ts';
+import { seedFigures } from '../../test/support/fixtures/many-analytics.ts';
+import { copyReceipt } from '../../test/support/fixtures/multiply.ts';
+import { rowsOf, withRowCount, writtenBy } from '../../test/support/runner/rows-read.ts';
 import service from '../../worker/index.ts';
 import type { Counted } from './load.ts';
 

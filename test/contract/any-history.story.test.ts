@@ -1,16 +1,16 @@
 // @module-tag volume
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTreasury } from '../world/activation.ts';
-import { Agent, sellToAgents, stall, withObjectFaults } from '../world/agent.ts';
-import { AnyLife, BOUGHT, lostOnTheWay } from '../world/any-life.ts';
-import { AnyService } from '../world/any-service.ts';
-import { expectTruth } from '../world/any-truth.ts';
-import { endSkips, skipTime } from '../world/clock.ts';
-import { SEED, SOAK, testEnv } from '../world/env.ts';
-import { FIRST_LOOK, SECOND_PROOF } from '../world/fate.ts';
-import { seededRandom, shuffled, withFaults } from '../world/faults.ts';
-import { CHANNEL_KEYS, fundChannels } from '../world/live-channel.ts';
-import { World } from '../world/world.ts';
+import { CHANNEL_KEYS, fundChannels } from '../support/chain/live-channel.ts';
+import { seededRandom, shuffled, withFaults } from '../support/faults/faults.ts';
+import { FIRST_LOOK, SECOND_PROOF } from '../support/faults/finality.ts';
+import { AnyService } from '../support/models/any-service.ts';
+import { expectTruth } from '../support/models/reference-model.ts';
+import { AnyLife, BOUGHT, lostOnTheWay } from '../support/models/subscription-model.ts';
+import { openTreasury } from '../support/people/activation.ts';
+import { Agent, sellToAgents, stall, withObjectFaults } from '../support/people/agent.ts';
+import { endSkips, skipTime } from '../support/runner/clock.ts';
+import { SEED, SOAK, testEnv } from '../support/runner/env.ts';
+import { World } from '../support/world.ts';
 
 const random = seededRandom(SEED);
 const dice = (below: number) => Math.floor(random() * below);

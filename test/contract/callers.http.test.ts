@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { operateAccount } from '#features/accounts/operator/operator.ts';
 import { newCtx } from '#platform/context.ts';
-import { exampleOf, isOpen, nameOf, pathOf, schemaOfBody, type Target, takes, targets } from '../world/document.ts';
-import { mailConfig } from '../world/mail.ts';
-import { type Belongings, openTenant, type Tenant, tracesOf } from '../world/tenant.ts';
-import { type Answer, type Merchant, World } from '../world/world.ts';
+import { exampleOf, isOpen, nameOf, pathOf, schemaOfBody, type Target, takes, targets } from '../support/clients/document.ts';
+import { type Belongings, openTenant, type Tenant, tracesOf } from '../support/people/tenant.ts';
+import { mailConfig } from '../support/servers/mail.ts';
+import { type Answer, type Merchant, World } from '../support/world.ts';
 
 /** What is expected of an answer: refused in these words, or let in. */
 type Verdict = [status: number, code: string, reason?: string] | 'let in';

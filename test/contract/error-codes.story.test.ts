@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '#core/errors.ts';
-import { openApi } from '../world/call.ts';
-import { openScene, PROVOKED } from '../world/provoke.ts';
-import type { Answer } from '../world/world.ts';
+import { openApi } from '../support/clients/call.ts';
+import { openScene, PROVOKED } from '../support/clients/provoke.ts';
+import type { Answer } from '../support/world.ts';
 import { codesNotBuiltYet, RETRYABLE, statusOfCode } from './spec-errors.ts';
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];

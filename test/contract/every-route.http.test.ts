@@ -5,8 +5,8 @@ import { base62, base64url, utf8 } from '#core/encoding.ts';
 import { entitlementIdOf } from '#core/ids.ts';
 import { PLANS } from '#rules/plans.ts';
 import { NETWORKS } from '#solana/assets.ts';
-import { testEnv } from '../world/env.ts';
-import { type Merchant, strangerAddress, World } from '../world/world.ts';
+import { testEnv } from '../support/runner/env.ts';
+import { type Merchant, strangerAddress, World } from '../support/world.ts';
 import { builtRoutes, fill, nameOf, type Route } from './spec-routes.ts';
 
 /** One suite for every route that exists: a route added to the table is covered by adding it there. */

@@ -1,4 +1,4 @@
 // @module-tag volume
-import { fuzzRoutes } from '../world/fuzz/run.ts';
+import { fuzzRoutes } from '../support/fuzz/run.ts';
 
 fuzzRoutes('access');

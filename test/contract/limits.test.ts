@@ -12,7 +12,7 @@ import {
   TIMELINE,
 } from '#core/limits.ts';
 import { ADDRESS_CEILINGS, PAYER_LIMITS, PLAN_DAYS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '#rules/plans.ts';
-import { openApi } from '../world/call.ts';
+import { openApi } from '../support/clients/call.ts';
 import { operations, rowsUnder } from './spec-routes.ts';
 
 const README = Object.values(import.meta.glob<string>('../../README.md', { query: '?raw', import: 'default', eager: true }))[0]!;

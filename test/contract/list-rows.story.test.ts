@@ -1,9 +1,9 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import worker from '../../worker/index.ts';
-import { fillTables } from '../world/crowd.ts';
-import { rowsOf, withRowCount, worstOf } from '../world/rows-read.ts';
-import { type Merchant, World } from '../world/world.ts';
+import { fillTables } from '../support/fixtures/load-generator.ts';
+import { rowsOf, withRowCount, worstOf } from '../support/runner/rows-read.ts';
+import { type Merchant, World } from '../support/world.ts';
 
 interface Listed {
   items: unknown[];

@@ -4,10 +4,10 @@ import { sweepAudit } from '#features/audit/audit.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { newCtx } from '#platform/context.ts';
 import { SWEEPS } from '../../worker/sweeps.ts';
-import { openShop, type Shop } from '../world/agent.ts';
-import { fillTables } from '../world/crowd.ts';
-import { rowsOf, withRowCount, worstOf } from '../world/rows-read.ts';
-import { type Answer, World } from '../world/world.ts';
+import { fillTables } from '../support/fixtures/load-generator.ts';
+import { openShop, type Shop } from '../support/people/agent.ts';
+import { rowsOf, withRowCount, worstOf } from '../support/runner/rows-read.ts';
+import { type Answer, World } from '../support/world.ts';
 
 const ROWS_MAX = 40;
 const SIZES = [200, 20_000];

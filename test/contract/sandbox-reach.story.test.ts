@@ -1,16 +1,27 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { newMeteredSessionId } from '#core/ids.ts';
 import { SCENARIO_NAMES } from '#features/sandbox/scenarios/table.ts';
-import { USDC } from '../world/chain.ts';
-import { fillTables } from '../world/crowd.ts';
-import { type Row, tablesOf } from '../world/database-dump.ts';
-import { exampleOf, nameOf, paramsOf, pathOf, reads, schemaOfBody, steadyText, type Target, takes, targets } from '../world/document.ts';
-import { testEnv } from '../world/env.ts';
-import { WEBHOOK_SECRET } from '../world/mail.ts';
-import { ChannelBuyer } from '../world/metered.ts';
-import { callTesting, runScenario } from '../world/sandbox.ts';
-import { type Belongings, openTenant, type Tenant } from '../world/tenant.ts';
-import { World } from '../world/world.ts';
+import { USDC } from '../support/chain/chain.ts';
+import {
+  exampleOf,
+  nameOf,
+  paramsOf,
+  pathOf,
+  reads,
+  schemaOfBody,
+  steadyText,
+  type Target,
+  takes,
+  targets,
+} from '../support/clients/document.ts';
+import { ChannelBuyer } from '../support/clients/metered.ts';
+import { callTesting, runScenario } from '../support/clients/sandbox.ts';
+import { type Row, tablesOf } from '../support/fixtures/database-dump.ts';
+import { fillTables } from '../support/fixtures/load-generator.ts';
+import { type Belongings, openTenant, type Tenant } from '../support/people/tenant.ts';
+import { testEnv } from '../support/runner/env.ts';
+import { WEBHOOK_SECRET } from '../support/servers/mail.ts';
+import { World } from '../support/world.ts';
 
 /** Routes that ask for no credential serve strangers, whatever is shown: here they are tried with what is the sandbox's own. */
 const isForStrangers = ({ operation }: Target): boolean => operation.security === undefined || !takes(operation, 'apiKey');

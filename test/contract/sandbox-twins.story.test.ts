@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newCtx } from '#platform/context.ts';
 import { SWEEPS } from '../../worker/sweeps.ts';
-import { letTimeRun, setTime } from '../world/clock.ts';
-import { tablesOf } from '../world/database-dump.ts';
-import { nameOf, pathOf, reads, steadyText, type Target, takes } from '../world/document.ts';
-import { testEnv } from '../world/env.ts';
-import { rowsOf, withRowCount, worstOf } from '../world/rows-read.ts';
-import { openTenant, type Tenant } from '../world/tenant.ts';
-import { World } from '../world/world.ts';
+import { nameOf, pathOf, reads, steadyText, type Target, takes } from '../support/clients/document.ts';
+import { tablesOf } from '../support/fixtures/database-dump.ts';
+import { openTenant, type Tenant } from '../support/people/tenant.ts';
+import { letTimeRun, setTime } from '../support/runner/clock.ts';
+import { testEnv } from '../support/runner/env.ts';
+import { rowsOf, withRowCount, worstOf } from '../support/runner/rows-read.ts';
+import { World } from '../support/world.ts';
 
 /** So many rows of the sandbox for each live one. */
 const TWINS = 5;

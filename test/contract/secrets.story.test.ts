@@ -1,14 +1,14 @@
 import { listDurableObjectIds, runInDurableObject } from 'cloudflare:test';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { base64, hex, utf8 } from '#core/encoding.ts';
-import { newAgent, newKey, sellToAgents } from '../world/agent.ts';
-import { Setup } from '../world/bootstrap.ts';
-import { consumer, received } from '../world/consumer.ts';
-import { tablesOf } from '../world/database-dump.ts';
-import { exampleOf, nameOf, pathOf, schemaOfBody, targets } from '../world/document.ts';
-import { testEnv } from '../world/env.ts';
-import { openTenant, type Tenant } from '../world/tenant.ts';
-import { type Answer, type CallOptions, World } from '../world/world.ts';
+import { exampleOf, nameOf, pathOf, schemaOfBody, targets } from '../support/clients/document.ts';
+import { tablesOf } from '../support/fixtures/database-dump.ts';
+import { newAgent, newKey, sellToAgents } from '../support/people/agent.ts';
+import { Setup } from '../support/people/bootstrap.ts';
+import { consumer, received } from '../support/people/consumer.ts';
+import { openTenant, type Tenant } from '../support/people/tenant.ts';
+import { testEnv } from '../support/runner/env.ts';
+import { type Answer, type CallOptions, World } from '../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'staple of a quite different sort';

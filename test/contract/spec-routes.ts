@@ -1,4 +1,4 @@
-import { type Operation, openApi } from '../world/call.ts';
+import { type Operation, openApi } from '../support/clients/call.ts';
 
 /**
  * Every route of the service: the rows of the specification's tables, each completed by what they leave open, and the routes added

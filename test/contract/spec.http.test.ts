@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { openApi } from '../world/call.ts';
-import { World } from '../world/world.ts';
+import { openApi } from '../support/clients/call.ts';
+import { World } from '../support/world.ts';
 import { builtRoutes, fill, nameOf, notBuiltYet, routes } from './spec-routes.ts';
 
 it('the service serves the document that it was built with', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openApi, validate } from '../world/call.ts';
+import { openApi, validate } from '../support/clients/call.ts';
 import { codesNotBuiltYet, RETRYABLE, statusOfCode } from './spec-errors.ts';
 import { type Auth, builtRoutes, nameOf, notBuiltYet, operations, readings, routes, rowsUnder, specified } from './spec-routes.ts';
 

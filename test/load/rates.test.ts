@@ -2,12 +2,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { newCtx } from '#platform/context.ts';
-import { consumer, deliveries, emit, type Habit, received } from '../world/consumer.ts';
-import { SOAK } from '../world/env.ts';
-import { distantDatabase } from '../world/faults.ts';
-import { multiply } from '../world/multiply.ts';
-import { AttemptQueues, JOBS_BATCH, pause } from '../world/queues.ts';
-import { type Merchant, World } from '../world/world.ts';
+import { distantDatabase } from '../support/faults/faults.ts';
+import { multiply } from '../support/fixtures/multiply.ts';
+import { consumer, deliveries, emit, type Habit, received } from '../support/people/consumer.ts';
+import { SOAK } from '../support/runner/env.ts';
+import { AttemptQueues, JOBS_BATCH, pause } from '../support/runner/queues.ts';
+import { type Merchant, World } from '../support/world.ts';
 
 const isSoak = SOAK > 1;
 /** A database in the same region, and a node elsewhere. */

@@ -1,12 +1,12 @@
 // @module-tag volume
 import { afterAll, expect, it, vi } from 'vitest';
 import type { Job } from '#platform/context.ts';
-import { endSkips, skipTime } from '../world/clock.ts';
-import { SOAK } from '../world/env.ts';
-import { withFaults } from '../world/faults.ts';
-import { multiplySubscriber } from '../world/many-subscribers.ts';
-import { JOBS_BATCH } from '../world/queues.ts';
-import { collectingWorld, PRICE, SubscriptionSeller } from '../world/subscription-life.ts';
+import { withFaults } from '../support/faults/faults.ts';
+import { multiplySubscriber } from '../support/fixtures/many-subscribers.ts';
+import { collectingWorld, PRICE, SubscriptionSeller } from '../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../support/runner/clock.ts';
+import { SOAK } from '../support/runner/env.ts';
+import { JOBS_BATCH } from '../support/runner/queues.ts';
 
 /** 20,000 in a soak of 100; a part of it, by the same code, in every other run. */
 const COUNT = SOAK > 1 ? 200 * SOAK : 120;

@@ -1,9 +1,9 @@
 // @module-tag volume
 import { expect, it } from 'vitest';
-import { consumer, deliveries, emit, type Habit, received } from '../world/consumer.ts';
-import { SOAK } from '../world/env.ts';
-import { AttemptQueues, holdSilent, JOBS_BATCH, pause } from '../world/queues.ts';
-import { type Merchant, World } from '../world/world.ts';
+import { consumer, deliveries, emit, type Habit, received } from '../support/people/consumer.ts';
+import { SOAK } from '../support/runner/env.ts';
+import { AttemptQueues, holdSilent, JOBS_BATCH, pause } from '../support/runner/queues.ts';
+import { type Merchant, World } from '../support/world.ts';
 
 const EVENTS = 100 * Math.min(SOAK, 10);
 const SICK: Habit[] = ['hang', 'fail', 'redirect', 'reset', 'gone', 'slow'];

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '#rules/admission.ts';
 import type { CallOutcome } from '#rules/analytics/key-usage.ts';
-import { admissionRequest, admittedAccount, admittedKey } from '../world/admitted.ts';
-import { testEnv } from '../world/env.ts';
+import { admissionRequest, admittedAccount, admittedKey } from '../support/fixtures/admitted.ts';
+import { testEnv } from '../support/runner/env.ts';
 
 const newObject = (kind = 'account') => testEnv.ADMISSION.getByName(`${kind}:${crypto.randomUUID()}`);
 type Stub = ReturnType<typeof newObject>;

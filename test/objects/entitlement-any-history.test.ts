@@ -4,11 +4,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '#core/time.ts';
 import { type Addition, snapshotOf } from '#rules/balance.ts';
 import { type EntitlementProjection, projectedOf } from '#rules/entitlement-rpc.ts';
-import { letTimeRun, setTime } from '../world/clock.ts';
-import { abort, alarmOf, interceptJobs, newHolder, type SentJobs, silence, untilAnswered } from '../world/entitlement.ts';
-import { SEED, SOAK } from '../world/env.ts';
-import { seededRandom, shuffled } from '../world/faults.ts';
-import { type Happened, play } from '../world/history.ts';
+import { abort, alarmOf, interceptJobs, newHolder, type SentJobs, silence, untilAnswered } from '../support/clients/entitlement.ts';
+import { seededRandom, shuffled } from '../support/faults/faults.ts';
+import { type Happened, play } from '../support/models/history.ts';
+import { letTimeRun, setTime } from '../support/runner/clock.ts';
+import { SEED, SOAK } from '../support/runner/env.ts';
 
 afterEach(letTimeRun);
 

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
-import { newHolder } from '../world/entitlement.ts';
+import { newHolder } from '../support/clients/entitlement.ts';
 
 describe('word of a payment that the chain dropped and brought back', () => {
   const say = ({ stub, identity }: ReturnType<typeof newHolder>, verb: 'revoke' | 'reinstate', paymentVersion: number) =>

@@ -3,10 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
 import type { Addition } from '#rules/balance.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
-import { letTimeRun, setTime } from '../world/clock.ts';
-import { type Holder, interceptJobs, newHolder, silence } from '../world/entitlement.ts';
-import { SEED, SOAK, testEnv } from '../world/env.ts';
-import { seededRandom } from '../world/faults.ts';
+import { type Holder, interceptJobs, newHolder, silence } from '../support/clients/entitlement.ts';
+import { seededRandom } from '../support/faults/faults.ts';
+import { letTimeRun, setTime } from '../support/runner/clock.ts';
+import { SEED, SOAK, testEnv } from '../support/runner/env.ts';
 
 afterEach(letTimeRun);
 

@@ -2,10 +2,10 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { type EntitlementProjection, projectedOf } from '#rules/entitlement-rpc.ts';
-import { letTimeRun, setTime } from '../world/clock.ts';
-import { alarmOf, type Holder, interceptJobs, newHolder } from '../world/entitlement.ts';
-import { SEED } from '../world/env.ts';
-import { seededRandom, shuffled } from '../world/faults.ts';
+import { alarmOf, type Holder, interceptJobs, newHolder } from '../support/clients/entitlement.ts';
+import { seededRandom, shuffled } from '../support/faults/faults.ts';
+import { letTimeRun, setTime } from '../support/runner/clock.ts';
+import { SEED } from '../support/runner/env.ts';
 
 afterEach(letTimeRun);
 

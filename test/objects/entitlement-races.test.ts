@@ -4,10 +4,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { HOUR } from '#core/time.ts';
 import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
 import { Ledger } from '../../durable-objects/ledger.ts';
-import { letTimeRun, setTime } from '../world/clock.ts';
-import { abort, interceptJobs, newHolder, silence, untilAnswered } from '../world/entitlement.ts';
-import { SEED, SOAK } from '../world/env.ts';
-import { seededRandom, shuffled } from '../world/faults.ts';
+import { abort, interceptJobs, newHolder, silence, untilAnswered } from '../support/clients/entitlement.ts';
+import { seededRandom, shuffled } from '../support/faults/faults.ts';
+import { letTimeRun, setTime } from '../support/runner/clock.ts';
+import { SEED, SOAK } from '../support/runner/env.ts';
 
 afterEach(letTimeRun);
 

@@ -3,8 +3,8 @@ import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it } from 'vitest';
 import { consumptionIdOf } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
-import { letTimeRun, setTime } from '../world/clock.ts';
-import { alarmOf, type Holder, interceptJobs, newHolder, tablesOf } from '../world/entitlement.ts';
+import { alarmOf, type Holder, interceptJobs, newHolder, tablesOf } from '../support/clients/entitlement.ts';
+import { letTimeRun, setTime } from '../support/runner/clock.ts';
 
 const statusOf = async (holder: Holder, now = Date.now()) => (await holder.stub.read({ now }))?.status ?? null;
 

@@ -10,10 +10,10 @@ import { type Content, packContent, unpackContent } from '../../durable-objects/
 import { Entitlement } from '../../durable-objects/entitlement.ts';
 import { Operations } from '../../durable-objects/operations.ts';
 import { Tables } from '../../durable-objects/tables.ts';
-import { letTimeRun, setTime } from '../world/clock.ts';
-import { newHolder, silence } from '../world/entitlement.ts';
-import { SEED, SOAK, testEnv } from '../world/env.ts';
-import { seededRandom } from '../world/faults.ts';
+import { newHolder, silence } from '../support/clients/entitlement.ts';
+import { seededRandom } from '../support/faults/faults.ts';
+import { letTimeRun, setTime } from '../support/runner/clock.ts';
+import { SEED, SOAK, testEnv } from '../support/runner/env.ts';
 
 afterEach(letTimeRun);
 

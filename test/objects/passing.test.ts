@@ -5,8 +5,8 @@ import type { AdmissionRequest, PassedAnswer } from '#rules/admission.ts';
 import type { EntitlementKey } from '#rules/balance.ts';
 import type { ConsumeAnswer, KeyedUse, PassedOutcome } from '#rules/entitlement-rpc.ts';
 import { Passing } from '../../durable-objects/passing.ts';
-import { newHolder } from '../world/entitlement.ts';
-import { testEnv } from '../world/env.ts';
+import { newHolder } from '../support/clients/entitlement.ts';
+import { testEnv } from '../support/runner/env.ts';
 
 const now = Date.now();
 const REQUEST: AdmissionRequest = {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { DeliveryPlace, IdentityProvider } from '#rules/payment-terms.ts';
-import { MembersWorld } from '../world/members.ts';
-import type { Merchant } from '../world/world.ts';
+import { MembersWorld } from '../support/people/members.ts';
+import type { Merchant } from '../support/world.ts';
 import { asked } from './toy-platform.ts';
 
 // The service was loaded before this file: it is loaded once more, with the row.

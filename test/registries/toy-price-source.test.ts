@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { priceClock } from '../world/price-clock.ts';
-import { World } from '../world/world.ts';
+import { priceClock } from '../support/chain/price-clock.ts';
+import { World } from '../support/world.ts';
 
 // The service was loaded before this file: it is loaded once more, with the row.
 const TOY = vi.hoisted(() => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RailRow } from '#rules/rails.ts';
-import { readyToBePaid, withConfig } from '../world/agent.ts';
-import { checkOf, openSession, readiness } from '../world/sale.ts';
-import { type Merchant, World } from '../world/world.ts';
+import { readyToBePaid, withConfig } from '../support/people/agent.ts';
+import { checkOf, openSession, readiness } from '../support/people/sale.ts';
+import { type Merchant, World } from '../support/world.ts';
 
 // The service was loaded before this file: it is loaded once more, with the row.
 const TOY = vi.hoisted(() => {

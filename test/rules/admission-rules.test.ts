@@ -11,7 +11,7 @@ import {
 } from '#rules/admission.ts';
 import { addOutcome, type CallOutcome, emptyUsage } from '#rules/analytics/key-usage.ts';
 import { PLAN_NAMES, rateOf } from '#rules/plans.ts';
-import { admissionRequest, admittedAccount, admittedKey } from '../world/admitted.ts';
+import { admissionRequest, admittedAccount, admittedKey } from '../support/fixtures/admitted.ts';
 
 const account = (change: Partial<AdmittedAccount> = {}) => admittedAccount({ tokenVersion: 3, ...change });
 const jwt = { kind: 'jwt', accountId: 'account-1', tokenVersion: 3 } as const;

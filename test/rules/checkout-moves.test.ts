@@ -3,7 +3,7 @@ import type { PageFacts } from '../../worker/pages/checkout/facts.ts';
 import type { PageEffect, PageNews } from '../../worker/pages/checkout/machine/events.ts';
 import { next, watchOf } from '../../worker/pages/checkout/machine/next.ts';
 import { firstState, type PageState, paymentOf } from '../../worker/pages/checkout/state.ts';
-import { failure, newPayment, newStatus, pageFacts, START } from '../world/page-values.ts';
+import { failure, newPayment, newStatus, pageFacts, START } from '../support/fixtures/page-values.ts';
 
 const FACTS = pageFacts();
 const PAYMENT = newPayment('payment-1', START);

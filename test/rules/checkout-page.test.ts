@@ -6,9 +6,9 @@ import { type PageState, paymentOf, requestOf, type Step } from '../../worker/pa
 import { wordsOf } from '../../worker/pages/checkout/words.ts';
 import { loadDictionary } from '../../worker/pages/locales/dictionaries.ts';
 import { sayIn } from '../../worker/pages/parts/text.ts';
-import { SOAK, testEnv } from '../world/env.ts';
-import { PageModel } from '../world/page-model.ts';
-import { DEEDS, pageFacts } from '../world/page-values.ts';
+import { DEEDS, pageFacts } from '../support/fixtures/page-values.ts';
+import { PageModel } from '../support/models/page-model.ts';
+import { SOAK, testEnv } from '../support/runner/env.ts';
 
 const texts = new Map(await Promise.all(LOCALE_NAMES.map(async (locale) => [locale, await loadDictionary(locale)] as const)));
 

@@ -30,7 +30,7 @@ import {
   type CheckoutTerms,
   checkPreparedTransaction,
 } from '#solana/checkout-transaction.ts';
-import { memoInstruction, TestChain, USDC } from '../world/chain.ts';
+import { memoInstruction, TestChain, USDC } from '../support/chain/chain.ts';
 
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
 const LIFETIME = { blockhash: key(9), lastValidBlockHeight: 1_000n };

@@ -7,7 +7,7 @@ import { base64url } from '../../worker/core/encoding.ts';
 import { type Finding, readConfig } from '../../worker/platform/config.ts';
 import { type VariableName, variables } from '../../worker/platform/variables.ts';
 import wranglerToml from '../../wrangler.toml?raw';
-import { testConfig } from '../world/env.ts';
+import { testConfig } from '../support/runner/env.ts';
 
 const seed = () => base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
 const WALLET = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';

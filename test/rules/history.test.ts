@@ -13,7 +13,7 @@ import {
   snapshotOf,
 } from '#rules/balance.ts';
 import { foldHistory, type HistoryEntry, playEntries, useOf } from '#rules/history.ts';
-import { type Happened, play } from '../world/history.ts';
+import { type Happened, play } from '../support/models/history.ts';
 
 const NOW = 1_800_000_000_000;
 const day = (days: number) => NOW + days * DAY;

@@ -8,7 +8,7 @@ import { firstLogin, type LoginEffect, type LoginNews, nextLogin } from '../../w
 import { problemOfReturn, readOutcome } from '../../worker/pages/account/provider-return.ts';
 import account from '../../worker/pages/locales/account/en.json';
 import en from '../../worker/pages/locales/en.json';
-import { failure } from '../world/page-values.ts';
+import { failure } from '../support/fixtures/page-values.ts';
 
 const common = {
   locale: 'en',

@@ -7,7 +7,7 @@ import { fingerprintsOf } from '#platform/db/idempotency-record.ts';
 import { findUnacceptable } from '#platform/http/bodies/refused-content.ts';
 import { textOf } from '#platform/http/bodies/request-body.ts';
 import { unknownFields } from '#platform/http/refuse-invalid.ts';
-import { SEED } from '../world/env.ts';
+import { SEED } from '../support/runner/env.ts';
 
 const RUNS = 10_000;
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extendPlan, foldPurchases, NO_PLAN, type PaidPlan, type PaidTime, type PlanPurchase, planAt, planRank } from '#rules/plans.ts';
-import { SEED } from '../world/env.ts';
-import { seededRandom } from '../world/faults.ts';
+import { seededRandom } from '../support/faults/faults.ts';
+import { SEED } from '../support/runner/env.ts';
 
 const START = 1_800_000_000_000;
 const DAY = 86_400_000;

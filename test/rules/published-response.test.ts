@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectPublishedResponse } from '../world/call.ts';
+import { expectPublishedResponse } from '../support/clients/call.ts';
 
 describe('the answers of all tests are held against the document', () => {
   const error = (code: string) => ({ detail: 'why', code, request_id: 'req_1', docs_url: 'https://svc.test/', retryable: false, meta: {} });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openApi } from '../world/call.ts';
+import { openApi } from '../support/clients/call.ts';
 
 interface Node {
   description?: string;

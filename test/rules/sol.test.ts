@@ -8,7 +8,7 @@ import { MEMO_PROGRAM, NATIVE_MINT, NETWORKS, SYSTEM_PROGRAM, TOKEN_PROGRAM } fr
 import { buildCheckoutTransaction, type CheckoutTerms, checkPreparedTransaction } from '#solana/checkout-transaction.ts';
 import { type Expectation, matchPayment } from '#solana/match.ts';
 import { parseLamportTransfer, parseTransaction, type RpcInstruction, type RpcTransaction } from '#solana/transaction.ts';
-import { TestChain } from '../world/chain.ts';
+import { TestChain } from '../support/chain/chain.ts';
 
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
 const [BUYER, MERCHANT, FEE, STRANGER, TOKENS] = [key(1), key(2), key(3), key(4), key(5)] as [string, string, string, string, string];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MINTED, OF_ALL_MERCHANTS, ON_CHAIN, tenantTables, unboundParts } from '../world/modes.ts';
+import { MINTED, OF_ALL_MERCHANTS, ON_CHAIN, tenantTables, unboundParts } from '../support/faults/tenant-statements.ts';
 
 const ALL = 'id, merchant_id, livemode, nonce';
 

@@ -3,7 +3,7 @@ import type { PageFacts, PagePayment } from '../../worker/pages/checkout/facts.t
 import { CHOOSING, firstKept } from '../../worker/pages/checkout/state.ts';
 import { Wallets } from '../../worker/pages/checkout/ways.tsx';
 import { sayIn } from '../../worker/pages/parts/text.ts';
-import { newPayment, pageFacts, START } from '../world/page-values.ts';
+import { newPayment, pageFacts, START } from '../support/fixtures/page-values.ts';
 
 const TOKEN = 'svc_handoff_of_one_buyer';
 const PAYMENT = '01900000-0000-7000-8000-000000000001';

@@ -19,7 +19,7 @@ import { associatedTokenAccount, buildCheckoutTransaction, type CheckoutTerms } 
 import { subscribeInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { decimalOf, readTransfers } from '../../worker/pages/browser/own-wallet/read-transfers.ts';
 import { readTransaction } from '../../worker/pages/parts/transaction.ts';
-import { USDC } from '../world/chain.ts';
+import { USDC } from '../support/chain/chain.ts';
 
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
 const LIFETIME = { blockhash: key(9), lastValidBlockHeight: 1_000n };

@@ -27,8 +27,8 @@ import type { ExactRules } from '#protocols/x402/exact.ts';
 import type { PaymentPayload, PaymentRequirements } from '#protocols/x402/wire.ts';
 import { COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, NETWORKS } from '#solana/assets.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { TestChain, USDC } from '../world/chain.ts';
-import { testEnv } from '../world/env.ts';
+import { TestChain, USDC } from '../support/chain/chain.ts';
+import { testEnv } from '../support/runner/env.ts';
 
 /** Payments by the unmodified public client, and every way to bend one. */
 export const key = (fill: number): string => base58.encode(new Uint8Array(32).fill(fill));

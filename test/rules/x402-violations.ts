@@ -8,7 +8,7 @@ import {
 import { findAssociatedTokenPda } from '@solana-program/token';
 import { base58, base64, utf8 } from '#core/encoding.ts';
 import { ATA_PROGRAM, MEMO_PROGRAMS, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '#solana/assets.ts';
-import { USDC } from '../world/chain.ts';
+import { USDC } from '../support/chain/chain.ts';
 import { asked, type Case, crafted, listed, raw, transfer } from './x402-cases.ts';
 import {
   ataOf,

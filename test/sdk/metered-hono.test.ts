@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { protect, type SvcMeteredEnv } from '../../sdk/src/hono.ts';
-import { ChannelBuyer, credential } from '../world/metered.ts';
-import { World } from '../world/world.ts';
+import { ChannelBuyer, credential } from '../support/clients/metered.ts';
+import { World } from '../support/world.ts';
 import { clientOf } from './real-client.ts';
 
 const ANNOUNCE = '/__402/session/deliveries';

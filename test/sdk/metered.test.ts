@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type MeteredOptions, type Piece, protect } from '../../sdk/src/fetch.ts';
-import { ChannelBuyer, challengeIn, credential } from '../world/metered.ts';
-import { type Merchant, World } from '../world/world.ts';
+import { ChannelBuyer, challengeIn, credential } from '../support/clients/metered.ts';
+import { type Merchant, World } from '../support/world.ts';
 import { clientOf } from './real-client.ts';
 
 const RESOURCE = 'https://shop.test/text';

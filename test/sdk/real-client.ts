@@ -1,7 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { type Client, createClient } from '../../sdk/src/index.ts';
 import worker from '../../worker/index.ts';
-import type { World } from '../world/world.ts';
+import type { World } from '../support/world.ts';
 
 /** How the answer to a request gets lost: after the service did what it says. */
 export type Wire = (request: Request, send: () => Promise<Response>) => Promise<Response>;

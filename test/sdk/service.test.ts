@@ -3,8 +3,8 @@ import { type Context, Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { protect, type SvcEnv } from '../../sdk/src/hono.ts';
 import type { Client, ProtectOptions, SvcError } from '../../sdk/src/index.ts';
-import { type Agent, newAgent, sellToAgents } from '../world/agent.ts';
-import { type Merchant, World } from '../world/world.ts';
+import { type Agent, newAgent, sellToAgents } from '../support/people/agent.ts';
+import { type Merchant, World } from '../support/world.ts';
 import { clientOf, type Wire } from './real-client.ts';
 
 describe('the client and the service', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { SvcError } from '../../sdk/src/index.ts';
-import { newKey } from '../world/agent.ts';
-import { testWalletOf } from '../world/renewing.ts';
-import { confirmSubscription } from '../world/subscription-buyer.ts';
-import { subscriptionWorld } from '../world/subscription-shop.ts';
+import { testWalletOf } from '../support/fixtures/renewing.ts';
+import { newKey } from '../support/people/agent.ts';
+import { confirmSubscription } from '../support/people/subscription-buyer.ts';
+import { subscriptionWorld } from '../support/people/subscription-shop.ts';
 import { clientOf } from './real-client.ts';
 
 const BUYER = 'ada';

@@ -2,9 +2,9 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient, type SvcError } from '../../sdk/src/index.ts';
 import worker from '../../worker/index.ts';
-import { newKey } from '../world/agent.ts';
-import { untilEnded } from '../world/sandbox.ts';
-import { type Merchant, World } from '../world/world.ts';
+import { untilEnded } from '../support/clients/sandbox.ts';
+import { newKey } from '../support/people/agent.ts';
+import { type Merchant, World } from '../support/world.ts';
 
 describe('the sandbox through the client', () => {
   const w = new World();

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { NEXT_STEPS } from '../../../worker/pages/account/dashboard/view.tsx';
 import type { AccountFacts, LoginFacts } from '../../../worker/pages/account/facts.ts';
 import { PAGE_ASSETS } from '../../../worker/pages/assets.ts';
-import { directivesOf, getPage } from '../../world/page.ts';
-import { World } from '../../world/world.ts';
+import { directivesOf, getPage } from '../../support/clients/page.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const get = (path: string, headers: Record<string, string> = {}, env = w.env) => getPage(w, path, headers, env);

@@ -2,11 +2,11 @@ import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AccountId } from '#core/ids.ts';
 import { getAccount } from '#features/accounts/store.ts';
-import { testEnv } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { tokenSignedIn } from '../../world/session.ts';
-import { walletSignIn } from '../../world/wallet.ts';
-import { type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { walletSignIn } from '../../support/chain/wallet.ts';
+import { tokenSignedIn } from '../../support/clients/session.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 const w = new World();

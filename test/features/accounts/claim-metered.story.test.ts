@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newAgent, sellToAgents, stall } from '../../world/agent.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { CHANNEL_KEYS, fundChannels, LiveShop } from '../../world/live-channel.ts';
-import { letterToken, MailWorld } from '../../world/mail.ts';
-import type { Merchant } from '../../world/world.ts';
+import { CHANNEL_KEYS, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
+import { newAgent, sellToAgents, stall } from '../../support/people/agent.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { letterToken, MailWorld } from '../../support/servers/mail.ts';
+import type { Merchant } from '../../support/world.ts';
 
 const PASSWORD = 'battery staple 9';
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { testEnv } from '../../world/env.ts';
-import { letterToken, MailWorld } from '../../world/mail.ts';
-import { OAuthBrowser, openBrowser, somebody } from '../../world/oauth.ts';
-import type { Merchant } from '../../world/world.ts';
+import { OAuthBrowser, openBrowser, somebody } from '../../support/clients/oauth.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { letterToken, MailWorld } from '../../support/servers/mail.ts';
+import type { Merchant } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

@@ -2,9 +2,9 @@ import { generateKeyPairSigner } from '@solana/kit';
 import { describe, expect, it } from 'vitest';
 import type { AccountId } from '#core/ids.ts';
 import { getAccount } from '#features/accounts/store.ts';
-import { testEnv } from '../../world/env.ts';
-import { walletSignIn } from '../../world/wallet.ts';
-import { World } from '../../world/world.ts';
+import { walletSignIn } from '../../support/chain/wallet.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 const w = new World();

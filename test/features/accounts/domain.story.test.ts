@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { judgeLook, sweepDomains } from '#features/accounts/domain/domain.ts';
 import { newCtx } from '#platform/context.ts';
 import type { SellerDomain } from '#platform/db/tables/office/domains.ts';
-import { getPage } from '../../world/page.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { getPage } from '../../support/clients/page.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 

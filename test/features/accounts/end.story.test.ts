@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newKey } from '../../world/agent.ts';
-import { consumer, received } from '../../world/consumer.ts';
-import { tablesOf } from '../../world/database-dump.ts';
-import { verifyAddress } from '../../world/mail.ts';
-import { OPERATOR_SECRET, openStaff } from '../../world/staff.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { tablesOf } from '../../support/fixtures/database-dump.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { consumer, received } from '../../support/people/consumer.ts';
+import { OPERATOR_SECRET, openStaff } from '../../support/people/staff.ts';
+import { verifyAddress } from '../../support/servers/mail.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true', OPERATOR_SECRET });
 const end = async ({ token }: Merchant) => expect((await w.call('DELETE', '/v1/account/account', { key: token })).status).toBe(200);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { newKey } from '../../world/agent.ts';
-import { tokenSignedIn } from '../../world/session.ts';
-import { walletSignIn } from '../../world/wallet.ts';
-import { World } from '../../world/world.ts';
+import { walletSignIn } from '../../support/chain/wallet.ts';
+import { tokenSignedIn } from '../../support/clients/session.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const makeKey = (key: string, sandbox_mode = false) => w.call('POST', '/v1/keys', { key, body: { name: 'server', sandbox_mode } });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 const SECRET = 'the secret of an operator in a test';
 

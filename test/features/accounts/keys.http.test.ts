@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { admissionIdOf } from '#core/ids.ts';
-import { testEnv } from '../../world/env.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 interface Key {
   id: string;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PICTURE_BYTES_MAX } from '#platform/providers/picture.ts';
 import { pngOf } from '../../../local/bench/png.ts';
-import { newKey } from '../../world/agent.ts';
-import { fetchBytes } from '../../world/bytes.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { fetchBytes } from '../../support/fixtures/bytes.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** A square of one colour. */
 function squareOf(side: number, colour: number[]): Uint8Array<ArrayBuffer> {

@@ -5,7 +5,7 @@ import { base62, randomBase62, utf8 } from '#core/encoding.ts';
 import { type AccountId, admissionIdOf, newId } from '#core/ids.ts';
 import { parseRawKey } from '#features/accounts/keys/raw-key.ts';
 import { type Ctx, newCtx } from '#platform/context.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const w = new World();

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { testEnv } from '../../world/env.ts';
-import { OAuthBrowser, openBrowser, type Somebody, somebody } from '../../world/oauth.ts';
-import { World } from '../../world/world.ts';
+import { OAuthBrowser, openBrowser, type Somebody, somebody } from '../../support/clients/oauth.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

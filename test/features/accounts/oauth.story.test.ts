@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { testEnv } from '../../world/env.ts';
-import { OAuthBrowser, openBrowser, type Somebody, somebody } from '../../world/oauth.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { OAuthBrowser, openBrowser, type Somebody, somebody } from '../../support/clients/oauth.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World();
 const me = async (token: string) => (await w.call('GET', '/v1/account/me', { key: token })).body;

@@ -1,9 +1,9 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { describe, expect, it } from 'vitest';
-import { openApi } from '../../world/call.ts';
-import { testEnv } from '../../world/env.ts';
-import { walletSignIn } from '../../world/wallet.ts';
-import { type CallOptions, World } from '../../world/world.ts';
+import { walletSignIn } from '../../support/chain/wallet.ts';
+import { openApi } from '../../support/clients/call.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type CallOptions, World } from '../../support/world.ts';
 
 const SECRET = 'the secret of an operator in a test';
 const w = new World({ OPERATOR_SECRET: SECRET });

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { testEnv } from '../../world/env.ts';
-import { letterToken, MailWorld, tokenIn } from '../../world/mail.ts';
-import { OAuthBrowser, somebody } from '../../world/oauth.ts';
-import type { CallOptions, Merchant } from '../../world/world.ts';
+import { OAuthBrowser, somebody } from '../../support/clients/oauth.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { letterToken, MailWorld, tokenIn } from '../../support/servers/mail.ts';
+import type { CallOptions, Merchant } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 let callers = 0;

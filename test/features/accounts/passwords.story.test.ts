@@ -3,7 +3,7 @@ import { hashPassword, verifyPassword } from '#core/crypto.ts';
 import { base64 } from '#core/encoding.ts';
 import { findByPassword } from '#features/accounts/auth/passwords.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
-import { World } from '../../world/world.ts';
+import { World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 /** RFC 7914 section 12, cut to the 32 bytes that are stored: the password is `password`. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { decoded, newKey, write } from '../../world/agent.ts';
-import { goodManifest, Setup } from '../../world/bootstrap.ts';
-import { walletSignIn } from '../../world/wallet.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { walletSignIn } from '../../support/chain/wallet.ts';
+import { decoded, newKey, write } from '../../support/people/agent.ts';
+import { goodManifest, Setup } from '../../support/people/bootstrap.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const RAILS = ['solana_usdc', 'solana_sol', 'x402_solana_usdc'];
 const NAMES = ['main', 'spare'];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PLAN_NAMES, PLANS, type PlanName } from '#rules/plans.ts';
-import { multiply } from '../../world/multiply.ts';
-import { type Answer, type Merchant, World } from '../../world/world.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
+import { type Answer, type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

@@ -1,8 +1,8 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { admissionIdOf } from '#core/ids.ts';
-import { testEnv } from '../../world/env.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 

@@ -4,10 +4,10 @@ import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
 import { issueToken } from '#features/accounts/auth/tokens.ts';
 import { type Ctx, newCtx } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import { testEnv } from '../../world/env.ts';
-import { sessionSince } from '../../world/session.ts';
-import { askNonce, signText, walletSignIn } from '../../world/wallet.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { askNonce, signText, walletSignIn } from '../../support/chain/wallet.ts';
+import { sessionSince } from '../../support/clients/session.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 const w = new World();

@@ -4,8 +4,8 @@ import { keyRing } from '#core/crypto.ts';
 import { readToken } from '#features/accounts/auth/tokens.ts';
 import { newCtx } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
-import { OUTSIDE_ON_MAINNET } from '../../world/env.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { OUTSIDE_ON_MAINNET } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** Two deployments with one key and, as after a copy of the database, the same accounts. */
 const production = new World();

@@ -10,14 +10,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { NETWORKS } from '#solana/assets.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import worker from '../../../worker/index.ts';
-import { openTreasury, treasuryUnits } from '../../world/activation.ts';
-import { decoded, newAgent, newKey, write } from '../../world/agent.ts';
-import { goodManifest, Setup } from '../../world/bootstrap.ts';
-import { USDC } from '../../world/chain.ts';
-import { testEnv } from '../../world/env.ts';
-import type { Received } from '../../world/receiver.ts';
-import { apply, failingIn } from '../../world/sale.ts';
-import { type Answer, type Merchant, World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { openTreasury, treasuryUnits } from '../../support/people/activation.ts';
+import { decoded, newAgent, newKey, write } from '../../support/people/agent.ts';
+import { goodManifest, Setup } from '../../support/people/bootstrap.ts';
+import { apply, failingIn } from '../../support/people/sale.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import type { Received } from '../../support/servers/receiver.ts';
+import { type Answer, type Merchant, World } from '../../support/world.ts';
 
 const { caip2 } = NETWORKS.devnet;
 const HOST = 'https://svc.test';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { goodManifest, Setup } from '../../world/bootstrap.ts';
-import { testEnv } from '../../world/env.ts';
-import { World } from '../../world/world.ts';
+import { goodManifest, Setup } from '../../support/people/bootstrap.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 

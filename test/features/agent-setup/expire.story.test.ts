@@ -2,12 +2,12 @@ import { runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { type Env, newCtx } from '#platform/context.ts';
-import { buy, newSpender, openTreasury, payFor, treasuryUnits } from '../../world/activation.ts';
-import { type Agent, letDoubtsAge } from '../../world/agent.ts';
-import { Setup } from '../../world/bootstrap.ts';
-import { REPEATED, testEnv } from '../../world/env.ts';
-import { withFaults, withRival } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { withFaults, withRival } from '../../support/faults/faults.ts';
+import { buy, newSpender, openTreasury, payFor, treasuryUnits } from '../../support/people/activation.ts';
+import { type Agent, letDoubtsAge } from '../../support/people/agent.ts';
+import { Setup } from '../../support/people/bootstrap.ts';
+import { REPEATED, testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 

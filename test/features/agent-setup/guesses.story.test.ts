@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hashSetupSecret } from '#features/agent-setup/secret.ts';
 import { newCtx } from '#platform/context.ts';
-import { BOOTSTRAP, goodManifest, Setup } from '../../world/bootstrap.ts';
-import { SOAK } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { BOOTSTRAP, goodManifest, Setup } from '../../support/people/bootstrap.ts';
+import { SOAK } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
 

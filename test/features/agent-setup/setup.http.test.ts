@@ -3,10 +3,10 @@ import { MANIFEST_EXAMPLE } from '#features/agent-setup/manifest/schema.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { routes } from '../../contract/spec-routes.ts';
-import { BOOTSTRAP, goodManifest, Setup } from '../../world/bootstrap.ts';
-import { findOperation, validate } from '../../world/call.ts';
-import { testEnv } from '../../world/env.ts';
-import { World } from '../../world/world.ts';
+import { findOperation, validate } from '../../support/clients/call.ts';
+import { BOOTSTRAP, goodManifest, Setup } from '../../support/people/bootstrap.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 

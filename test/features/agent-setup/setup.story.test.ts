@@ -1,11 +1,11 @@
 // @module-tag quick
 import { describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
-import { activate, newSpender, openTreasury } from '../../world/activation.ts';
-import { BOOTSTRAP, goodManifest, Setup } from '../../world/bootstrap.ts';
-import { REPEATED, testEnv } from '../../world/env.ts';
-import { type Trip, withFaults } from '../../world/faults.ts';
-import { type Answer, World } from '../../world/world.ts';
+import { type Trip, withFaults } from '../../support/faults/faults.ts';
+import { activate, newSpender, openTreasury } from '../../support/people/activation.ts';
+import { BOOTSTRAP, goodManifest, Setup } from '../../support/people/bootstrap.ts';
+import { REPEATED, testEnv } from '../../support/runner/env.ts';
+import { type Answer, World } from '../../support/world.ts';
 
 const w = new World();
 

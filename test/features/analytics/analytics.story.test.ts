@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dateAt, plusDays } from '#core/days.ts';
 import { DAY } from '#core/time.ts';
-import { openShop, type Shop } from '../../world/agent.ts';
-import { expireNow } from '../../world/expire-now.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { openShop, type Shop } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

@@ -1,10 +1,10 @@
 // @module-tag volume
 import { beforeAll, describe, expect, it } from 'vitest';
-import { testEnv } from '../../world/env.ts';
-import { SALES_PER_QUARTER, seedFigures } from '../../world/many-figures.ts';
-import { multiply } from '../../world/multiply.ts';
-import { rowsOf, withRowCount, worstOf } from '../../world/rows-read.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { SALES_PER_QUARTER, seedFigures } from '../../support/fixtures/many-analytics.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const { DB } = testEnv;
 /** So many rows tell of any window, however much was sold in it. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { World } from '../../world/world.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 

@@ -2,12 +2,12 @@ import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ASSETS, type Asset, DECIMALS, formatAmount } from '#core/money.ts';
 import { ANSWER_MS } from '#rules/analytics/answer-times.ts';
-import { newAgent, sellToAgents, stall } from '../../world/agent.ts';
-import { testEnv } from '../../world/env.ts';
-import { expireNow } from '../../world/expire-now.ts';
-import { sweepUntilBelieved } from '../../world/fate.ts';
-import { CHANNEL_KEYS, fundChannels, LiveShop } from '../../world/live-channel.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { CHANNEL_KEYS, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { newAgent, sellToAgents, stall } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

@@ -3,11 +3,11 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
 import { newCtx } from '#platform/context.ts';
-import { openShop, type Shop, withObjectFaults } from '../../world/agent.ts';
-import { testEnv } from '../../world/env.ts';
-import { FIRST_LOOK, letTimePass } from '../../world/fate.ts';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { FIRST_LOOK, letTimePass } from '../../support/faults/finality.ts';
+import { openShop, type Shop, withObjectFaults } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 const { DB } = testEnv;
 const run = (sql: string, ...values: unknown[]) =>

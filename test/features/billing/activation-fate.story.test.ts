@@ -3,11 +3,21 @@ import type { PaymentId } from '#core/ids.ts';
 import { finishSettlement } from '#features/settlements/finish.ts';
 import { getSettlement } from '#features/settlements/store.ts';
 import { newCtx } from '#platform/context.ts';
-import { activate, buy, newSetup, newSpender, openTreasury, payFor, settlementsOf, setupRow, standing } from '../../world/activation.ts';
-import type { Agent } from '../../world/agent.ts';
-import { REPEATED, testEnv } from '../../world/env.ts';
-import { fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../../world/fate.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../../support/faults/finality.ts';
+import {
+  activate,
+  buy,
+  newSetup,
+  newSpender,
+  openTreasury,
+  payFor,
+  settlementsOf,
+  setupRow,
+  standing,
+} from '../../support/people/activation.ts';
+import type { Agent } from '../../support/people/agent.ts';
+import { REPEATED, testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 

@@ -10,10 +10,10 @@ import {
   settlementsOf,
   setupRow,
   standing,
-} from '../../world/activation.ts';
-import { type Agent, letDoubtsAge } from '../../world/agent.ts';
-import { testEnv } from '../../world/env.ts';
-import { World } from '../../world/world.ts';
+} from '../../support/people/activation.ts';
+import { type Agent, letDoubtsAge } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 describe('an agent that sets up an account buys its plan', () => {
   const w = new World();

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PaidPlan } from '#rules/plans.ts';
+import { withFaults } from '../../support/faults/faults.ts';
 import {
   activate,
   activationsOf,
@@ -10,11 +11,10 @@ import {
   settlementsOf,
   standing,
   treasuryUnits,
-} from '../../world/activation.ts';
-import { type Agent, letDoubtsAge, newAgent, sellToAgents, write } from '../../world/agent.ts';
-import { REPEATED, testEnv } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type Merchant, World } from '../../world/world.ts';
+} from '../../support/people/activation.ts';
+import { type Agent, letDoubtsAge, newAgent, sellToAgents, write } from '../../support/people/agent.ts';
+import { REPEATED, testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 

@@ -12,10 +12,10 @@ import {
   paymentResponse,
   settlementsOf,
   standing,
-} from '../../world/activation.ts';
-import { type Agent, decoded, newAgent } from '../../world/agent.ts';
-import { testEnv } from '../../world/env.ts';
-import { type Merchant, World } from '../../world/world.ts';
+} from '../../support/people/activation.ts';
+import { type Agent, decoded, newAgent } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 

@@ -9,9 +9,9 @@ import { beginCheckout, refreshAccount, takeEvent } from '#features/billing/proc
 import { readBilling } from '#features/billing/processor/routes.ts';
 import { newCtx, type Scope } from '#platform/context.ts';
 import { extendPlan, type HeldPlan, NO_PLAN, PAID_PLANS, type PaidPlan, PLAN_NAMES, type PlanName, planPrice } from '#rules/plans.ts';
-import { SEED, SOAK } from '../../world/env.ts';
-import { type SignedEvent, TestProcessor } from '../../world/processor.ts';
-import { World } from '../../world/world.ts';
+import { SEED, SOAK } from '../../support/runner/env.ts';
+import { type SignedEvent, TestProcessor } from '../../support/servers/processor.ts';
+import { World } from '../../support/world.ts';
 
 /** 500 histories in all. */
 const PARTS = [0, 1, 2, 3];

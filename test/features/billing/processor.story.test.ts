@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY, SECOND } from '#core/time.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { testEnv } from '../../world/env.ts';
-import { billing, TestProcessor } from '../../world/processor.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { billing, TestProcessor } from '../../support/servers/processor.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

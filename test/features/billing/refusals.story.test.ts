@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { testEnv } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { billing, TestProcessor } from '../../world/processor.ts';
-import { tokenSignedIn } from '../../world/session.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { tokenSignedIn } from '../../support/clients/session.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { billing, TestProcessor } from '../../support/servers/processor.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('what the payment processor refuses', () => {
   const w = new World();

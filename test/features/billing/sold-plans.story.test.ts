@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '#core/time.ts';
 import { findTrouble } from '#features/operations/trouble.ts';
 import { type Env, newCtx } from '#platform/context.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { billing, TestProcessor } from '../../world/processor.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { billing, TestProcessor } from '../../support/servers/processor.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 type Sold = { merchant: Merchant; customer: string; subscription: string };
 

@@ -1,9 +1,9 @@
 // @module-tag quick
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CONNECTOR_SECRETS } from '../../world/env.ts';
-import { expireNow } from '../../world/expire-now.ts';
-import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
-import { type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { CONNECTOR_SECRETS } from '../../support/runner/env.ts';
+import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
+import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
 

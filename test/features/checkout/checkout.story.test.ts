@@ -1,8 +1,8 @@
 // @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { USDC } from '../../world/chain.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('checkout', () => {
   const w = new World();

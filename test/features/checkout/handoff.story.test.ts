@@ -2,8 +2,8 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { base64url } from '#core/encoding.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 const SEED = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
 

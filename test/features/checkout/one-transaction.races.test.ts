@@ -1,9 +1,9 @@
 import { getBase64Encoder, getSignatureFromTransaction, getTransactionDecoder } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { USDC } from '../../world/chain.ts';
-import { openSession } from '../../world/sale.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { openSession } from '../../support/people/sale.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const signatureOf = (wire: string) => getSignatureFromTransaction(getTransactionDecoder().decode(getBase64Encoder().encode(wire)));
 

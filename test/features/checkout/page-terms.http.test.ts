@@ -8,9 +8,9 @@ import { loadDictionary } from '../../../worker/pages/locales/dictionaries.ts';
 import { Address } from '../../../worker/pages/parts/parts.tsx';
 import { drawCode } from '../../../worker/pages/parts/qr.ts';
 import { plain, plainName, sayIn, shortened, without } from '../../../worker/pages/parts/text.ts';
-import { OUTSIDE_ON_MAINNET } from '../../world/env.ts';
-import { getPage } from '../../world/page.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { getPage } from '../../support/clients/page.ts';
+import { OUTSIDE_ON_MAINNET } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** What a person reads of a piece of HTML; what only sets an address apart is no space. */
 const textOf = (html: string): string =>

@@ -11,9 +11,9 @@ import signing from '../../../worker/pages/locales/signing/en.json';
 import subscribing from '../../../worker/pages/locales/subscribing/en.json';
 import { contrast, paletteOf, parseHex, SURFACES } from '../../../worker/pages/parts/colour.ts';
 import { formatMoney, plain } from '../../../worker/pages/parts/text.ts';
-import { OUTSIDE_ON_MAINNET } from '../../world/env.ts';
-import { directivesOf, getPage } from '../../world/page.ts';
-import { type Merchant, strangerAddress, World } from '../../world/world.ts';
+import { directivesOf, getPage } from '../../support/clients/page.ts';
+import { OUTSIDE_ON_MAINNET } from '../../support/runner/env.ts';
+import { type Merchant, strangerAddress, World } from '../../support/world.ts';
 
 const w = new World();
 let merchant: Merchant;

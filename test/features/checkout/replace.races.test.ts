@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { REPEATED } from '../../world/env.ts';
-import { withFaults, withRival } from '../../world/faults.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { withFaults, withRival } from '../../support/faults/faults.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('begun anew at the very moment that a wallet has signed', REPEATED, () => {
   const w = new World();

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { newCtx } from '#platform/context.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_ASSETS } from '../../../worker/pages/assets.ts';
-import { expireNow } from '../../world/expire-now.ts';
-import { getPage } from '../../world/page.ts';
-import { openSession } from '../../world/sale.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { getPage } from '../../support/clients/page.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { openSession } from '../../support/people/sale.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

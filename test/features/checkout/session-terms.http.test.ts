@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CONNECTOR_SECRETS } from '../../world/env.ts';
-import { expireNow } from '../../world/expire-now.ts';
-import { openSession } from '../../world/sale.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { openSession } from '../../support/people/sale.ts';
+import { CONNECTOR_SECRETS } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sellToAgents, write } from '../../world/agent.ts';
-import { expireNow } from '../../world/expire-now.ts';
-import { openSession } from '../../world/sale.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { sellToAgents, write } from '../../support/people/agent.ts';
+import { openSession } from '../../support/people/sale.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

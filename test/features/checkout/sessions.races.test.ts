@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sellToAgents } from '../../world/agent.ts';
-import { REPEATED } from '../../world/env.ts';
-import { expireNow } from '../../world/expire-now.ts';
-import { withFaults } from '../../world/faults.ts';
-import { openSession } from '../../world/sale.ts';
-import { type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { sellToAgents } from '../../support/people/agent.ts';
+import { openSession } from '../../support/people/sale.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

@@ -1,9 +1,9 @@
 // @module-tag quick
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { letTimePass } from '../../world/fate.ts';
-import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { letTimePass } from '../../support/faults/finality.ts';
+import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const SOL = { name: 'Weather API', price: { asset: 'SOL', amount: '0.05' } };
 

@@ -2,10 +2,10 @@ import { address, createNoopSigner, type Instruction } from '@solana/kit';
 import { getApproveInstruction } from '@solana-program/token';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { connectTo, SubscriptionBuyer } from '../../world/subscription-buyer.ts';
-import { SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { connectTo, SubscriptionBuyer } from '../../support/people/subscription-buyer.ts';
+import { SubscriptionShop, subscriptionWorld } from '../../support/people/subscription-shop.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const w = subscriptionWorld();
 

@@ -2,9 +2,15 @@ import { generateKeyPairSigner } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareSteps } from '#features/subscriptions/prepare-consent.ts';
 import { newCtx } from '#platform/context.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { confirmSubscription, connectTo, SubscriptionBuyer, subscribeElsewhere, sweepThrough } from '../../world/subscription-buyer.ts';
-import { SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
+import {
+  confirmSubscription,
+  connectTo,
+  SubscriptionBuyer,
+  subscribeElsewhere,
+  sweepThrough,
+} from '../../support/people/subscription-buyer.ts';
+import { SubscriptionShop, subscriptionWorld } from '../../support/people/subscription-shop.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const w = subscriptionWorld();
 afterAll(endSkips);

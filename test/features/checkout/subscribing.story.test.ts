@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { connectTo, SubscriptionBuyer, subscribeElsewhere, sweepThrough } from '../../world/subscription-buyer.ts';
-import { SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
+import { connectTo, SubscriptionBuyer, subscribeElsewhere, sweepThrough } from '../../support/people/subscription-buyer.ts';
+import { SubscriptionShop, subscriptionWorld } from '../../support/people/subscription-shop.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const w = subscriptionWorld();
 const DAY = 86_400;

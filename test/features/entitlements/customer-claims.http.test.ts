@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { write } from '../../world/agent.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { write } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** What a buyer says of themselves at connect proves nothing; what the merchant's server says does. */
 const w = new World();

@@ -4,13 +4,13 @@ import { entitlementIdOf } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Job } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
-import { openShop, type Shop, sellToAgents, stall, withObjectFaults } from '../../world/agent.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { type Consumer, consumer, deliveries } from '../../world/consumer.ts';
-import { alarmOf, interceptJobs, type SentJobs } from '../../world/entitlement.ts';
-import { REPEATED, testEnv } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { alarmOf, interceptJobs, type SentJobs } from '../../support/clients/entitlement.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { openShop, type Shop, sellToAgents, stall, withObjectFaults } from '../../support/people/agent.ts';
+import { type Consumer, consumer, deliveries } from '../../support/people/consumer.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { REPEATED, testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 afterEach(letTimeRun);
 /** A time at which no alarm rings by itself. */

@@ -4,12 +4,12 @@ import { entitlementIdOf } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Job } from '#platform/context.ts';
 import type { EntitlementProjection } from '#rules/entitlement-rpc.ts';
-import { openShop, type Shop, sellToAgents, stall } from '../../world/agent.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { interceptJobs } from '../../world/entitlement.ts';
-import { REPEATED, SEED, testEnv } from '../../world/env.ts';
-import { seededRandom, shuffled } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { interceptJobs } from '../../support/clients/entitlement.ts';
+import { seededRandom, shuffled } from '../../support/faults/faults.ts';
+import { openShop, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { REPEATED, SEED, testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 afterEach(letTimeRun);
 

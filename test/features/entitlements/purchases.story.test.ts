@@ -3,10 +3,10 @@ import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import type { Job } from '#platform/context.ts';
-import { newAgent, type Shop, stall, withObjectFaults } from '../../world/agent.ts';
-import { REPEATED } from '../../world/env.ts';
-import { sweepUntilBelieved } from '../../world/fate.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { newAgent, type Shop, stall, withObjectFaults } from '../../support/people/agent.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('a purchase in the hosted checkout', REPEATED, () => {
   const w = new World();

@@ -2,10 +2,10 @@
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NETWORKS } from '#solana/assets.ts';
-import { decoded, feePayerOf } from '../../world/agent.ts';
-import { testEnv } from '../../world/env.ts';
-import { openTill, type Till } from '../../world/till.ts';
-import { World } from '../../world/world.ts';
+import { openTill, type Till } from '../../support/clients/facilitator-shop.ts';
+import { decoded, feePayerOf } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 const { caip2 } = NETWORKS.devnet;
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { consumer, received } from '../../world/consumer.ts';
-import { REPEATED } from '../../world/env.ts';
-import { fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../../world/fate.ts';
-import { openTill, type Till } from '../../world/till.ts';
-import { World } from '../../world/world.ts';
+import { openTill, type Till } from '../../support/clients/facilitator-shop.ts';
+import { fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../../support/faults/finality.ts';
+import { consumer, received } from '../../support/people/consumer.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 describe('what a merchant’s own server sold, and the cluster dropped', REPEATED, () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
@@ -136,6 +136,6 @@ describe('a payment that failed on chain', REPEATED, () => {
 
 async function usdcOf({ agent }: Till): Promise<string> {
   const { associatedTokenAccount } = await import('#solana/checkout-transaction.ts');
-  const { USDC } = await import('../../world/chain.ts');
+  const { USDC } = await import('../../support/chain/chain.ts');
   return associatedTokenAccount(agent.wallet.address, USDC);
 }

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { letDoubtsAge } from '../../world/agent.ts';
-import { testEnv } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type Isolate, openTill, reasonOf, type Till } from '../../world/till.ts';
-import { World } from '../../world/world.ts';
+import { type Isolate, openTill, reasonOf, type Till } from '../../support/clients/facilitator-shop.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { letDoubtsAge } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 /** A server serves for every `success: true`: so there must be one for every payment that moved money, and never two. */
 describe('a payment to a merchant’s own x402 server is served once', () => {

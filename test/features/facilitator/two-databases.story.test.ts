@@ -1,9 +1,9 @@
 import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { withObjectFaults } from '../../world/agent.ts';
-import { testEnv } from '../../world/env.ts';
-import { openTill, type Till } from '../../world/till.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { openTill, type Till } from '../../support/clients/facilitator-shop.ts';
+import { withObjectFaults } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** Hash of the message that was claimed last in any of these. */
 async function latestMessage(...databases: D1Database[]): Promise<string> {

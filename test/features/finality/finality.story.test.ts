@@ -1,8 +1,8 @@
 // @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
-import { REPEATED } from '../../world/env.ts';
-import { FIRST_LOOK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../world/fate.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { FIRST_LOOK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('after the confirmation', REPEATED, () => {
   const w = new World();

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
 import type { PaymentCall } from '#rules/entitlement-rpc.ts';
-import { activate, newSpender, openTreasury } from '../../world/activation.ts';
-import type { Agent } from '../../world/agent.ts';
-import { goodManifest, Setup } from '../../world/bootstrap.ts';
-import { testEnv } from '../../world/env.ts';
-import { letTimePass, sweepUntilBelieved } from '../../world/fate.ts';
-import { World } from '../../world/world.ts';
+import { letTimePass, sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { activate, newSpender, openTreasury } from '../../support/people/activation.ts';
+import type { Agent } from '../../support/people/agent.ts';
+import { goodManifest, Setup } from '../../support/people/bootstrap.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 const bringBack = async (w: World, signature: string) => {
   await w.chain.call('local_landAgain', signature);

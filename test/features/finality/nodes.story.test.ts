@@ -1,11 +1,11 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { letDoubtsAge, openShop, type Shop, sweepAll } from '../../world/agent.ts';
-import type { TestChain } from '../../world/chain.ts';
-import { REPEATED } from '../../world/env.ts';
-import { FIRST_LOOK, fateOf, letTimePass, sweepUntilBelieved } from '../../world/fate.ts';
-import { withTwoNodes } from '../../world/two-nodes.ts';
-import type { Merchant } from '../../world/world.ts';
+import type { TestChain } from '../../support/chain/chain.ts';
+import { withTwoNodes } from '../../support/chain/two-nodes.ts';
+import { FIRST_LOOK, fateOf, letTimePass, sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { letDoubtsAge, openShop, type Shop, sweepAll } from '../../support/people/agent.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import type { Merchant } from '../../support/world.ts';
 
 describe('with two nodes', REPEATED, () => {
   const { w, first, second } = withTwoNodes();

@@ -2,10 +2,10 @@ import type { KeyPairSigner } from '@solana/kit';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { newCtx } from '#platform/context.ts';
-import { REPEATED, testEnv } from '../../world/env.ts';
-import { FIRST_LOOK, fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../../world/fate.ts';
-import { withTwoNodes } from '../../world/two-nodes.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { withTwoNodes } from '../../support/chain/two-nodes.ts';
+import { FIRST_LOOK, fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../../support/faults/finality.ts';
+import { REPEATED, testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

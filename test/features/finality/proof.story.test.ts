@@ -1,9 +1,9 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openShop, type Shop, sellToAgents, stall } from '../../world/agent.ts';
-import { REPEATED } from '../../world/env.ts';
-import { FIRST_LOOK, fateOf, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../world/fate.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { FIRST_LOOK, fateOf, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { openShop, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

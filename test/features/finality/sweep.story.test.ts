@@ -1,10 +1,10 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { withObjectFaults } from '../../world/agent.ts';
-import { REPEATED, testEnv } from '../../world/env.ts';
-import { FIRST_LOOK, fateOf, letTimePass, SECOND_PROOF, sweepUntilBelieved, watchOnce } from '../../world/fate.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { FIRST_LOOK, fateOf, letTimePass, SECOND_PROOF, sweepUntilBelieved, watchOnce } from '../../support/faults/finality.ts';
+import { withObjectFaults } from '../../support/people/agent.ts';
+import { REPEATED, testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** Payments like one that was really confirmed, each with a transaction of its own that is on the chain. */
 async function confirmMany(w: World, buyer: KeyPairSigner, like: string, count: number): Promise<void> {

@@ -3,9 +3,9 @@ import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import { planLetter } from '#features/mail/outbox.ts';
 import { type MailMessage, newCtx } from '#platform/context.ts';
-import { holding } from '../../world/invocation.ts';
-import { letterToken, MailWorld } from '../../world/mail.ts';
-import type { Merchant } from '../../world/world.ts';
+import { holding } from '../../support/runner/invocation.ts';
+import { letterToken, MailWorld } from '../../support/servers/mail.ts';
+import type { Merchant } from '../../support/world.ts';
 
 /** Planned in one batch of the database at a time, as causes plan them. */
 const BATCH = 50;

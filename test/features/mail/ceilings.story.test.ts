@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DAY, SECOND } from '#core/time.ts';
 import { newCtx } from '#platform/context.ts';
 import { admissionObject } from '#platform/objects.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { MailWorld, verifyAddress } from '../../world/mail.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 
 const DAY_SECONDS = DAY / SECOND;
 

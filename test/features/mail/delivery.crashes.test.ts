@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { utf8 } from '#core/encoding.ts';
-import { MailWorld, svixHeaders } from '../../world/mail.ts';
+import { MailWorld, svixHeaders } from '../../support/servers/mail.ts';
 
 describe('a letter on its way', () => {
   let w: MailWorld;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mailConfig } from '../../world/mail.ts';
-import { MembersWorld } from '../../world/members.ts';
+import { MembersWorld } from '../../support/people/members.ts';
+import { mailConfig } from '../../support/servers/mail.ts';
 
 describe('the letter of a buyer who bought access to a chat', () => {
   const w = new MembersWorld(mailConfig());

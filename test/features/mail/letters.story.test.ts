@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MailWorld, tokenIn } from '../../world/mail.ts';
-import type { CallOptions, Merchant } from '../../world/world.ts';
+import { MailWorld, tokenIn } from '../../support/servers/mail.ts';
+import type { CallOptions, Merchant } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 let callers = 0;

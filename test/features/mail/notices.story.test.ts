@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { HOUR } from '#core/time.ts';
 import { sweepDuePlans } from '#features/mail-delivery/due-plans.ts';
 import { newCtx } from '#platform/context.ts';
-import { type Consumer, consumer, emit, flip, pass, waiting } from '../../world/consumer.ts';
-import { withFaults } from '../../world/faults.ts';
-import { letterToken, MailWorld } from '../../world/mail.ts';
-import { landRefund, refundable } from '../../world/refund.ts';
-import { runScenario } from '../../world/sandbox.ts';
-import type { Merchant } from '../../world/world.ts';
+import { runScenario } from '../../support/clients/sandbox.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { landRefund, refundable } from '../../support/fixtures/refund.ts';
+import { type Consumer, consumer, emit, flip, pass, waiting } from '../../support/people/consumer.ts';
+import { letterToken, MailWorld } from '../../support/servers/mail.ts';
+import type { Merchant } from '../../support/world.ts';
 
 const DAY = 24 * HOUR;
 

@@ -5,9 +5,9 @@ import { HOUR } from '#core/time.ts';
 import { planLetter } from '#features/mail/outbox.ts';
 import { newCtx } from '#platform/context.ts';
 import { commit, unchanged } from '#platform/db/commit.ts';
-import { letterToken, MailWorld, svixHeaders } from '../../world/mail.ts';
-import { checkOf, readiness } from '../../world/sale.ts';
-import { type Merchant, strangerAddress, World } from '../../world/world.ts';
+import { checkOf, readiness } from '../../support/people/sale.ts';
+import { letterToken, MailWorld, svixHeaders } from '../../support/servers/mail.ts';
+import { type Merchant, strangerAddress, World } from '../../support/world.ts';
 
 const OPERATOR_SECRET = 'the secret of an operator in a test';
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.

@@ -2,9 +2,9 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DAY, SECOND } from '#core/time.ts';
 import { sweepDuePlans } from '#features/mail-delivery/due-plans.ts';
 import { newCtx } from '#platform/context.ts';
-import { letterToken, MailWorld } from '../../world/mail.ts';
-import { billing, TestProcessor } from '../../world/processor.ts';
-import type { Merchant } from '../../world/world.ts';
+import { letterToken, MailWorld } from '../../support/servers/mail.ts';
+import { billing, TestProcessor } from '../../support/servers/processor.ts';
+import type { Merchant } from '../../support/world.ts';
 
 describe('the letter before a plan by card ends or renews', () => {
   let w: MailWorld;

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY, HOUR, iso } from '#core/time.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
 import { newCtx } from '#platform/context.ts';
-import { SEED, SOAK } from '../../world/env.ts';
-import { seededRandom } from '../../world/faults.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { seededRandom } from '../../support/faults/faults.ts';
+import { SEED, SOAK } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 type Wallet = Awaited<ReturnType<World['chain']['wallet']>>;
 

@@ -1,6 +1,6 @@
 // @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Merchant, World } from '../../world/world.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('memberships', () => {
   const w = new World();

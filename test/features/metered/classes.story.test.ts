@@ -5,10 +5,10 @@ import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
 import { HOUR, MINUTE } from '#core/time.ts';
 import { newCtx } from '#platform/context.ts';
 import { isStalled, readVitalSigns, waitingMs } from '#platform/db/vital-signs.ts';
-import { newKey } from '../../world/agent.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
-import { multiply } from '../../world/multiply.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const FLOOD = 10_000;
 const SWEEPS = ['closingChannels', 'standingChannels', 'channelOpenings', 'endedChannels', 'unopenedSessions'];

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findTrouble } from '#features/operations/trouble.ts';
 import { newCtx } from '#platform/context.ts';
-import { testEnv } from '../../world/env.ts';
-import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
-import { MeteredShop, untilTold } from '../../world/metered.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
+import { MeteredShop, untilTold } from '../../support/clients/metered.ts';
+import { testEnv } from '../../support/runner/env.ts';
 
 const w = channelWorld();
 beforeAll(() => fundChannels(w));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { newKey } from '../../world/agent.ts';
-import { withFaults } from '../../world/faults.ts';
-import { ChannelBuyer, MeteredShop } from '../../world/metered.ts';
-import { World } from '../../world/world.ts';
+import { ChannelBuyer, MeteredShop } from '../../support/clients/metered.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ANNOUNCED_MAX, RESERVED_MAX } from '#rules/metered/vouchers.ts';
 import { ADDRESS_CEILINGS } from '#rules/plans.ts';
-import { newKey } from '../../world/agent.ts';
-import { MeteredShop } from '../../world/metered.ts';
-import { World } from '../../world/world.ts';
+import { MeteredShop } from '../../support/clients/metered.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 

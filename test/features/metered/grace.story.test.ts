@@ -5,9 +5,9 @@ import { base64url } from '#core/encoding.ts';
 import { channelOperatorsOf } from '#platform/chain/fee-payer.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
-import { USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { CHANNEL_KEYS, channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { CHANNEL_KEYS, channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const PROGRAMS = [['older'], ['current']] as const;
 const DEPOSIT = 1_000_000n;

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { planMeteredSession } from '#features/metered/create.ts';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
 import type { ChannelOpening } from '#solana/programs/payment-channels/instructions.ts';
-import { memoInstruction } from '../../world/chain.ts';
-import { channelWorld, fundChannels, LiveShop, operatorOf } from '../../world/live-channel.ts';
-import { ChannelBuyer } from '../../world/metered.ts';
+import { memoInstruction } from '../../support/chain/chain.ts';
+import { channelWorld, fundChannels, LiveShop, operatorOf } from '../../support/chain/live-channel.ts';
+import { ChannelBuyer } from '../../support/clients/metered.ts';
 
 const PROGRAMS = [['older'], ['current']] as const;
 type Opening = Partial<ChannelOpening>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { channelWorld, fundChannels, LiveShop, operatorOf } from '../../world/live-channel.ts';
+import { channelWorld, fundChannels, LiveShop, operatorOf } from '../../support/chain/live-channel.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const PROGRAMS = [['older'], ['current']] as const;
 const units = (money: { base_units: string }) => BigInt(money.base_units);

@@ -3,13 +3,13 @@ import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { admissionIdOf } from '#core/ids.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { withObjectFaults } from '../../world/agent.ts';
-import { memoInstruction, USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { testEnv } from '../../world/env.ts';
-import { type Trip, withFaults } from '../../world/faults.ts';
-import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
-import type { Merchant } from '../../world/world.ts';
+import { memoInstruction, USDC } from '../../support/chain/chain.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
+import { type Trip, withFaults } from '../../support/faults/faults.ts';
+import { withObjectFaults } from '../../support/people/agent.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import type { Merchant } from '../../support/world.ts';
 
 /** One opening and one channel: whose it is, and what it costs us to send. */
 const w = channelWorld();

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
 import { forgetEndedSessions } from '#features/metered/erase.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
-import { shardOf } from '../../world/subscription-life.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
+import { shardOf } from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const w = channelWorld();
 beforeAll(() => fundChannels(w));

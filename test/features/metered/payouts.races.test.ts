@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
-import { USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { FIRST_LOOK, SECOND_PROOF } from '../../world/fate.ts';
-import { channelWorld, fundChannels } from '../../world/live-channel.ts';
-import { payoutLife } from '../../world/payout-life.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { channelWorld, fundChannels } from '../../support/chain/live-channel.ts';
+import { FIRST_LOOK, SECOND_PROOF } from '../../support/faults/finality.ts';
+import { payoutLife } from '../../support/models/payout-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const PROGRAMS = [['older'], ['current']] as const;
 

@@ -7,13 +7,13 @@ import { watchSessions } from '#features/metered/watch/watch-channels.ts';
 import { findReceiptOfTransaction } from '#features/receipts/store.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
-import { memoInstruction, USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { FIRST_LOOK } from '../../world/fate.ts';
-import { withFaults } from '../../world/faults.ts';
-import { channelWorld, fundChannels, type LiveShop } from '../../world/live-channel.ts';
-import { payoutLife } from '../../world/payout-life.ts';
-import { shardOf } from '../../world/subscription-life.ts';
+import { memoInstruction, USDC } from '../../support/chain/chain.ts';
+import { channelWorld, fundChannels, type LiveShop } from '../../support/chain/live-channel.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { FIRST_LOOK } from '../../support/faults/finality.ts';
+import { payoutLife } from '../../support/models/payout-life.ts';
+import { shardOf } from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const PROGRAMS = [['older'], ['current']] as const;
 

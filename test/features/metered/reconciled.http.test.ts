@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { endSkips } from '../../world/clock.ts';
-import { channelWorld, fundChannels, LiveShop, operatorOf } from '../../world/live-channel.ts';
+import { channelWorld, fundChannels, LiveShop, operatorOf } from '../../support/chain/live-channel.ts';
+import { endSkips } from '../../support/runner/clock.ts';
 
 const SECRET = 'the secret of an operator in a test';
 const w = channelWorld({ OPERATOR_SECRET: SECRET });

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
-import { newKey } from '../../world/agent.ts';
-import { ChannelBuyer, challengeIn, credential, decoded, MeteredShop } from '../../world/metered.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { ChannelBuyer, challengeIn, credential, decoded, MeteredShop } from '../../support/clients/metered.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World();
 const usdc = (amount: string) => ({ asset: 'USDC', amount });

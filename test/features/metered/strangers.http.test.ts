@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { base64url, canonicalJson, utf8 } from '#core/encoding.ts';
 import { claimChannel, sessionOfChannel } from '#features/metered/session.ts';
 import { newCtx } from '#platform/context.ts';
-import { ChannelBuyer, challengeIn, decoded, MeteredShop } from '../../world/metered.ts';
-import { World } from '../../world/world.ts';
+import { ChannelBuyer, challengeIn, decoded, MeteredShop } from '../../support/clients/metered.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 

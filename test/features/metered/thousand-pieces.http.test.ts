@@ -1,7 +1,7 @@
 // @module-tag volume
 import { expect, it } from 'vitest';
-import { MeteredShop } from '../../world/metered.ts';
-import { World } from '../../world/world.ts';
+import { MeteredShop } from '../../support/clients/metered.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const units = (money: { base_units: string }) => BigInt(money.base_units);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DAY, MINUTE } from '#core/time.ts';
-import { newKey, withObjectFaults } from '../../world/agent.ts';
-import { ChannelBuyer, MeteredShop } from '../../world/metered.ts';
-import { World } from '../../world/world.ts';
+import { ChannelBuyer, MeteredShop } from '../../support/clients/metered.ts';
+import { newKey, withObjectFaults } from '../../support/people/agent.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const unopened = () => MeteredShop.open(w, { isOpen: false });

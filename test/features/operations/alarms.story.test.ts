@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { tellAlarms } from '#features/operations/alarms.ts';
 import type { Env } from '#platform/context.ts';
-import { testEnv } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

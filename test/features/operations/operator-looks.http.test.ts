@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
-import { type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 const SECRET = 'the secret of an operator in a test';
 const headers = { 'X-Svc-Operator-Secret': SECRET };

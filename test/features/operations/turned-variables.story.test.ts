@@ -5,12 +5,12 @@ import { findTrouble } from '#features/operations/trouble.ts';
 import { listNamedKeys } from '#platform/chain/fee-payer-looks.store.ts';
 import { checkedConfig, type Env, newCtx } from '#platform/context.ts';
 import { type VariableName, variables } from '#platform/variables.ts';
-import { feePayerOf, openShop } from '../../world/agent.ts';
-import { endSkips } from '../../world/clock.ts';
-import { CHANNEL_KEYS, fundChannels, LiveShop, operatorOf } from '../../world/live-channel.ts';
-import { TestProcessor } from '../../world/processor.ts';
-import { COLLECTING_KEYS, collectorOf, SubscriptionSeller } from '../../world/subscription-life.ts';
-import { World } from '../../world/world.ts';
+import { CHANNEL_KEYS, fundChannels, LiveShop, operatorOf } from '../../support/chain/live-channel.ts';
+import { COLLECTING_KEYS, collectorOf, SubscriptionSeller } from '../../support/models/subscription-life.ts';
+import { feePayerOf, openShop } from '../../support/people/agent.ts';
+import { endSkips } from '../../support/runner/clock.ts';
+import { TestProcessor } from '../../support/servers/processor.ts';
+import { World } from '../../support/world.ts';
 
 const OPERATOR_SECRET = 'the secret of an operator in a test';
 const w = new World({ CHANNEL_KEYS, SUBSCRIPTION_KEYS: COLLECTING_KEYS, OPERATOR_SECRET });

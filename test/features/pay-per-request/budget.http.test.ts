@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
-import { newKey, ONE, openShop, type Shop, sellToAgents, stall, withObjectFaults, write } from '../../world/agent.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { newKey, ONE, openShop, type Shop, sellToAgents, stall, withObjectFaults, write } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('what a consume costs', () => {
   const w = new World();

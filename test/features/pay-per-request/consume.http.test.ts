@@ -6,9 +6,9 @@ import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { consumeUnits } from '#features/pay-per-request/consume.ts';
 import { newCtx, scopeIn } from '#platform/context.ts';
 import { builtRoutes, fill, nameOf } from '../../contract/spec-routes.ts';
-import { newKey, openShop, type Shop, stall, write } from '../../world/agent.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { newKey, openShop, type Shop, stall, write } from '../../support/people/agent.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 afterEach(letTimeRun);
 

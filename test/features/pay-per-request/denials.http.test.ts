@@ -1,9 +1,9 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { NETWORKS } from '#solana/assets.ts';
-import { decoded, feePayerOf, newAgent, openShop, type Shop, sellToAgents, stall, withConfig, write } from '../../world/agent.ts';
-import { USDC } from '../../world/chain.ts';
-import { World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { decoded, feePayerOf, newAgent, openShop, type Shop, sellToAgents, stall, withConfig, write } from '../../support/people/agent.ts';
+import { World } from '../../support/world.ts';
 
 describe('a denial', () => {
   const w = new World();

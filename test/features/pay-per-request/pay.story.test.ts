@@ -1,10 +1,10 @@
 // @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { type Agent, asDuplicate, decoded, mayServe, newAgent, newKey, sellToAgents, write } from '../../world/agent.ts';
-import { USDC } from '../../world/chain.ts';
-import { FIRST_LOOK, letTimePass } from '../../world/fate.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { FIRST_LOOK, letTimePass } from '../../support/faults/finality.ts';
+import { type Agent, asDuplicate, decoded, mayServe, newAgent, newKey, sellToAgents, write } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('an agent that has never heard of us', () => {
   const w = new World();

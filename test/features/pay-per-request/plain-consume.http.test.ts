@@ -1,11 +1,11 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
 import type { AdmissionRpc, PassedAnswer } from '#rules/admission.ts';
-import { newKey, openShop, type Shop, stall } from '../../world/agent.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { SOAK, testEnv } from '../../world/env.ts';
-import { seededRandom } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { seededRandom } from '../../support/faults/faults.ts';
+import { newKey, openShop, type Shop, stall } from '../../support/people/agent.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { SOAK, testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 afterEach(letTimeRun);
 

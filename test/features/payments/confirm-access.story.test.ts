@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
-import { newAgent, type Shop, stall, withObjectFaults } from '../../world/agent.ts';
-import { REPEATED } from '../../world/env.ts';
-import { expireNow } from '../../world/expire-now.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { newAgent, type Shop, stall, withObjectFaults } from '../../support/people/agent.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** Nobody who was told of a confirmation is asked to pay again, although no job and no sweep has run. */
 describe('what was bought can be used by whoever is told of it', REPEATED, () => {

@@ -1,8 +1,8 @@
 import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { memoInstruction, type PayOptions, USDC } from '../../world/chain.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { memoInstruction, type PayOptions, USDC } from '../../support/chain/chain.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('a transaction that does not pay this session', () => {
   const w = new World();

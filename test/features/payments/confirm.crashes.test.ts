@@ -1,8 +1,8 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { REPEATED } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('an answer lost after the commit', REPEATED, () => {
   const w = new World();

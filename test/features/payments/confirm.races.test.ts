@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SEED, SOAK } from '../../world/env.ts';
-import { seededRandom, shuffled } from '../../world/faults.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { seededRandom, shuffled } from '../../support/faults/faults.ts';
+import { SEED, SOAK } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const PAYMENTS = 100 * SOAK;
 const CALLERS = 8;

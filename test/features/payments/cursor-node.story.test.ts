@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sweepReference } from '#features/payments/watch/reference-scan.ts';
 import { newCtx } from '#platform/context.ts';
-import { REPEATED } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { newReferenceWorld } from '../../world/own-reference.ts';
-import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
-import type { Merchant, World } from '../../world/world.ts';
+import { newReferenceWorld } from '../../support/chain/own-reference.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
+import type { Merchant, World } from '../../support/world.ts';
 
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 const SECOND = 1000;

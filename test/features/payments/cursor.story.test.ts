@@ -1,10 +1,10 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { REPEATED, SOAK } from '../../world/env.ts';
-import { expireNow } from '../../world/expire-now.ts';
-import { withFaults } from '../../world/faults.ts';
-import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { REPEATED, SOAK } from '../../support/runner/env.ts';
+import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 const DROP_CURSOR = 'DELETE FROM cursors';

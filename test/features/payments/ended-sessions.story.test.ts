@@ -2,8 +2,8 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { newCtx } from '#platform/context.ts';
-import { expireNow } from '../../world/expire-now.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 const BYTES_MAX = 400;

@@ -1,11 +1,11 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { base58 } from '#core/encoding.ts';
-import { REPEATED } from '../../world/env.ts';
-import { newReferenceWorld } from '../../world/own-reference.ts';
-import { rowsOf, withRowCount, worstOf } from '../../world/rows-read.ts';
-import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
-import type { Merchant, World } from '../../world/world.ts';
+import { newReferenceWorld } from '../../support/chain/own-reference.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
+import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
+import type { Merchant, World } from '../../support/world.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { RAIL_IDS } from '#rules/product-rails.ts';
-import { archiveAll, type Books, keepBooks } from '../../world/old-books.ts';
-import { World } from '../../world/world.ts';
+import { archiveAll, type Books, keepBooks } from '../../support/fixtures/old-books.ts';
+import { World } from '../../support/world.ts';
 
 describe('the list of payments of one rail', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });

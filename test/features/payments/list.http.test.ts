@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expireNow } from '../../world/expire-now.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 interface Payment extends Record<string, unknown> {
   payment_id: string;

@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { USDC } from '../../world/chain.ts';
-import { getPage } from '../../world/page.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { getPage } from '../../support/clients/page.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const randomSignature = () => base58.encode(crypto.getRandomValues(new Uint8Array(64)));
 

@@ -2,8 +2,8 @@ import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refundFate } from '#features/payments/refunds/seen.ts';
 import { newCtx } from '#platform/context.ts';
-import { sweepUntilBelieved } from '../../world/fate.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

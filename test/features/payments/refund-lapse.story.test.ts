@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { landRefund, type Refundable, refundable } from '../../world/refund.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { landRefund, type Refundable, refundable } from '../../support/fixtures/refund.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,10 +1,10 @@
 import type { KeyPairSigner } from '@solana/kit';
 import Papa from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openShop } from '../../world/agent.ts';
-import { sweepUntilBelieved } from '../../world/fate.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { openShop } from '../../support/people/agent.ts';
+import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

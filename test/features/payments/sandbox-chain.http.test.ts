@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { builtRoutes, fill, nameOf, operations, type Route } from '../../contract/spec-routes.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const SIGNATURE = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
-import { REPEATED } from '../../world/env.ts';
-import { expireNow } from '../../world/expire-now.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { expireNow } from '../../support/faults/expire-now.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('two transactions for one session', REPEATED, () => {
   const w = new World();

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
-import { REPEATED } from '../../world/env.ts';
-import { newReferenceWorld } from '../../world/own-reference.ts';
-import { openSession } from '../../world/sale.ts';
-import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
-import type { Merchant, World } from '../../world/world.ts';
+import { newReferenceWorld } from '../../support/chain/own-reference.ts';
+import { openSession } from '../../support/people/sale.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
+import type { Merchant, World } from '../../support/world.ts';
 
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 const madeUp = (): string => base58.encode(crypto.getRandomValues(new Uint8Array(64)));

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { REPEATED } from '../../world/env.ts';
-import { FIRST_LOOK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../world/fate.ts';
-import { withFaults } from '../../world/faults.ts';
-import { openSession } from '../../world/sale.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { FIRST_LOOK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { openSession } from '../../support/people/sale.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('money that missed its session', REPEATED, () => {
   const w = new World();

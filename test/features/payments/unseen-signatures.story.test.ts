@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
-import { withConfig } from '../../world/agent.ts';
-import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
-import { World } from '../../world/world.ts';
+import { withConfig } from '../../support/people/agent.ts';
+import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 /** Two hundred an hour are four here, and everything else of an address is a fiftieth too. */

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hmacSha256 } from '#core/crypto.ts';
 import { base58, hex, utf8 } from '#core/encoding.ts';
-import { REPEATED } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { PAYMENT_SWEEPS } from '../../world/sweeps.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const SECRET = 'the chain provider’s shared secret';
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];

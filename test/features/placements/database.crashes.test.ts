@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Job } from '#platform/context.ts';
-import { withFaults, withRival } from '../../world/faults.ts';
-import type { HeldPlacement } from '../../world/invocation.ts';
-import { MembersWorld } from '../../world/members.ts';
-import type { Merchant } from '../../world/world.ts';
+import { withFaults, withRival } from '../../support/faults/faults.ts';
+import { MembersWorld } from '../../support/people/members.ts';
+import type { HeldPlacement } from '../../support/runner/invocation.ts';
+import type { Merchant } from '../../support/world.ts';
 
 const CHAT = '-7001';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DevTelegram } from '../../world/dev-telegram.ts';
-import { MembersWorld } from '../../world/members.ts';
-import type { Merchant } from '../../world/world.ts';
+import { DevTelegram } from '../../support/clients/dev-telegram.ts';
+import { MembersWorld } from '../../support/people/members.ts';
+import type { Merchant } from '../../support/world.ts';
 
 const CHAT = '-1005';
 

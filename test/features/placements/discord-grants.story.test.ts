@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { MembersWorld } from '../../world/members.ts';
-import type { Merchant } from '../../world/world.ts';
+import { MembersWorld } from '../../support/people/members.ts';
+import type { Merchant } from '../../support/world.ts';
 
 const GUILD = '810000000000000002';
 const ROLE = '820000000000000002';

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../local/outside/messaging.ts';
-import { MembersWorld } from '../../world/members.ts';
-import type { Merchant } from '../../world/world.ts';
+import { MembersWorld } from '../../support/people/members.ts';
+import type { Merchant } from '../../support/world.ts';
 
 const CHAT = '-2001';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { testEnv } from '../../world/env.ts';
-import { MembersWorld } from '../../world/members.ts';
-import type { Merchant } from '../../world/world.ts';
+import { MembersWorld } from '../../support/people/members.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import type { Merchant } from '../../support/world.ts';
 
 const CHAT = '-8001';
 

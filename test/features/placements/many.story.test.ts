@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { attemptPlacement } from '#features/placements/attempt.ts';
 import { newCtx } from '#platform/context.ts';
 import { Pace } from '#platform/providers/messaging/pace.ts';
-import { SOAK, testEnv } from '../../world/env.ts';
-import { MembersWorld } from '../../world/members.ts';
+import { MembersWorld } from '../../support/people/members.ts';
+import { SOAK, testEnv } from '../../support/runner/env.ts';
 
 const CHAT = '-9001';
 const MEMBERS = SOAK > 1 ? 10_000 : 300;

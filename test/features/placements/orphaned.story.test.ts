@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { sweepUntilBelieved } from '../../world/fate.ts';
-import { MembersWorld } from '../../world/members.ts';
+import { sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { MembersWorld } from '../../support/people/members.ts';
 
 it('a purchase that moved a place is dropped by the chain: the place is the first person’s again, and the other is out', async () => {
   const w = new MembersWorld();

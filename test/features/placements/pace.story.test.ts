@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Pace } from '#platform/providers/messaging/pace.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import wranglerToml from '../../../wrangler.toml?raw';
-import { testEnv } from '../../world/env.ts';
-import { MembersWorld } from '../../world/members.ts';
+import { MembersWorld } from '../../support/people/members.ts';
+import { testEnv } from '../../support/runner/env.ts';
 
 describe('the pace of calls to a platform', () => {
   it('holds also those that wait already, where it asks for a pause meanwhile, and spreads them after it', async () => {

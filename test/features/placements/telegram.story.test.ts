@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MembersWorld } from '../../world/members.ts';
-import type { Merchant } from '../../world/world.ts';
+import { MembersWorld } from '../../support/people/members.ts';
+import type { Merchant } from '../../support/world.ts';
 
 const CHAT = '-1001';
 

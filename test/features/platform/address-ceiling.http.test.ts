@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { crc32, hmacSha256 } from '#core/crypto.ts';
 import { base62, hex, randomBase62, utf8 } from '#core/encoding.ts';
 import type { Env } from '#platform/context.ts';
-import { newKey } from '../../world/agent.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** Of a customer that is not known here. */
 const EVENT = '{"id":"evt_1","object":"event","created":1,"type":"invoice.paid","data":{"object":{"customer":"cus_1"}}}';

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base64url } from '#core/encoding.ts';
-import { letLeasesEnd, newKey } from '../../world/agent.ts';
-import { CONNECTOR_SECRETS, REPEATED } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type Answer, type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { letLeasesEnd, newKey } from '../../support/people/agent.ts';
+import { CONNECTOR_SECRETS, REPEATED } from '../../support/runner/env.ts';
+import { type Answer, type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

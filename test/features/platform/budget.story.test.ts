@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Budget, CALLS_MAX, chargeCall, chargedEnv, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import { databasesOf, type Env } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import { testEnv } from '../../world/env.ts';
-import { firstRun, World } from '../../world/world.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { firstRun, World } from '../../support/world.ts';
 
 /** Charges the invocation that runs until its work may begin nothing. */
 const spendAll = () => {

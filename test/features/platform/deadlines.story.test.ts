@@ -5,11 +5,11 @@ import { readEntitlement } from '#features/entitlements/entitlement.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
 import { type Env, type Job, newCtx, type Shard } from '#platform/context.ts';
 import { Ledger } from '../../../durable-objects/ledger.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { newHolder } from '../../world/entitlement.ts';
-import { testEnv } from '../../world/env.ts';
-import { pause } from '../../world/queues.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { newHolder } from '../../support/clients/entitlement.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { pause } from '../../support/runner/queues.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const SIGNATURE = '5'.repeat(87);

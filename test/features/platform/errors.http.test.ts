@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
 import { builtRoutes, fill } from '../../contract/spec-routes.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('what is refused before anything reads it', () => {
   const w = new World();

@@ -5,11 +5,11 @@ import { CALLS_MAX } from '#core/isolate/budget.ts';
 import { DAY, MINUTE } from '#core/time.ts';
 import { findTrouble } from '#features/operations/trouble.ts';
 import { newCtx } from '#platform/context.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
-import { multiply } from '../../world/multiply.ts';
-import { COLLECTING_KEYS, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
-import { firstRun, type World } from '../../world/world.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
+import { COLLECTING_KEYS, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { firstRun, type World } from '../../support/world.ts';
 
 const SIGNATURES = 5_000;
 const LOOKS = 100_000;

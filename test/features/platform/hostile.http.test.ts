@@ -4,8 +4,8 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { builtRoutes, fill, nameOf } from '../../contract/spec-routes.ts';
-import { CONNECTOR_SECRETS, testEnv } from '../../world/env.ts';
-import { type Merchant, strangerAddress, World } from '../../world/world.ts';
+import { CONNECTOR_SECRETS, testEnv } from '../../support/runner/env.ts';
+import { type Merchant, strangerAddress, World } from '../../support/world.ts';
 
 const OFFER = { name: 'x', price: { asset: 'USDC', amount: '1' } };
 

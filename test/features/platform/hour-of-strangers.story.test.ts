@@ -1,10 +1,10 @@
 // @module-tag volume
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { SOAK } from '../../world/env.ts';
-import { newReferenceWorld } from '../../world/own-reference.ts';
-import type { CallOptions, World } from '../../world/world.ts';
+import { newReferenceWorld } from '../../support/chain/own-reference.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { SOAK } from '../../support/runner/env.ts';
+import type { CallOptions, World } from '../../support/world.ts';
 
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 /** Of the hour, so many are lived through call by call: all of them in a soak. What the others leave behind is put there. */

@@ -12,8 +12,8 @@ import { answerLeased, type Lease, takeLease } from '#platform/db/lease.ts';
 import { answerOnce, commitWithAnswer, type StoreAnswer } from '#platform/db/once.ts';
 import { guard } from '#platform/db/tables/idempotency.ts';
 import { products } from '#platform/db/tables/products.ts';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const NOW = Date.UTC(2026, 10, 21);

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newCtx } from '#platform/context.ts';
 import { takeLease } from '#platform/db/lease.ts';
-import { REPEATED } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type Answer, type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { type Answer, type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY, MINUTE } from '#core/time.ts';
-import { newKey, openShop, type Shop } from '../../world/agent.ts';
-import { type CallOptions, World } from '../../world/world.ts';
+import { newKey, openShop, type Shop } from '../../support/people/agent.ts';
+import { type CallOptions, World } from '../../support/world.ts';
 
 describe('the answer under an Idempotency-Key', () => {
   const w = new World();

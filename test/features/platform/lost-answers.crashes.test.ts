@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { base58, utf8 } from '#core/encoding.ts';
 import { entitlementIdOf } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
-import { activationsOf, buy, newSpender, openTreasury, payFor, settlementsOf, standing } from '../../world/activation.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { activationsOf, buy, newSpender, openTreasury, payFor, settlementsOf, standing } from '../../support/people/activation.ts';
 import {
   type Agent,
   letLeasesEnd,
@@ -13,11 +14,10 @@ import {
   sellToAgents,
   stall,
   withObjectFaults,
-} from '../../world/agent.ts';
-import { consumer, deliveries, received } from '../../world/consumer.ts';
-import { REPEATED } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type Answer, type CallOptions, type Merchant, World } from '../../world/world.ts';
+} from '../../support/people/agent.ts';
+import { consumer, deliveries, received } from '../../support/people/consumer.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { type Answer, type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

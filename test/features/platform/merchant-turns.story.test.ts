@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { takeDueSessions } from '#features/metered/watch/due.store.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
-import { multiply } from '../../world/multiply.ts';
-import { COLLECTING_KEYS, SubscriptionSeller, shardOf } from '../../world/subscription-life.ts';
-import { firstRun } from '../../world/world.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
+import { COLLECTING_KEYS, SubscriptionSeller, shardOf } from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { firstRun } from '../../support/world.ts';
 
 const FLOOD = 4_000;
 /** Service time within which the one row is seen to. */

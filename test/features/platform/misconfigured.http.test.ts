@@ -3,7 +3,7 @@ import { app } from '../../../worker/app.ts';
 import worker from '../../../worker/index.ts';
 import type { Env } from '../../../worker/platform/context.ts';
 import { builtRoutes, fill } from '../../contract/spec-routes.ts';
-import { World } from '../../world/world.ts';
+import { World } from '../../support/world.ts';
 
 const FOREIGN = 'https://another-network.test/';
 const linesOf = (log: { mock: { calls: unknown[][] } }) => log.mock.calls.map(([line]) => JSON.parse(String(line)) as { notes?: string[] });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { newKey } from '../../world/agent.ts';
-import { askNonce, walletSignIn } from '../../world/wallet.ts';
-import { type Answer, World } from '../../world/world.ts';
+import { askNonce, walletSignIn } from '../../support/chain/wallet.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { type Answer, World } from '../../support/world.ts';
 
 const w = new World();
 const cacheOf = ({ headers }: Answer<unknown>) => headers.get('Cache-Control');

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MINUTE } from '#core/time.ts';
-import { multiply } from '../../world/multiply.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const OPEN_MAX = 1000;
 

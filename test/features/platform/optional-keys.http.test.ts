@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { builtRoutes, nameOf, operations } from '../../contract/spec-routes.ts';
-import { newKey } from '../../world/agent.ts';
-import { deliveries } from '../../world/consumer.ts';
-import { type Body, newEndpoint, openPeople, people, WRITES, type Write, w } from '../../world/optional-writes.ts';
-import type { Answer, CallOptions } from '../../world/world.ts';
+import { type Body, newEndpoint, openPeople, people, WRITES, type Write, w } from '../../support/clients/optional-writes.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { deliveries } from '../../support/people/consumer.ts';
+import type { Answer, CallOptions } from '../../support/world.ts';
 
 beforeAll(openPeople);
 

@@ -4,8 +4,8 @@ import { sendTransaction } from '#features/checkout/send-transaction.ts';
 import { confirmPayment } from '#features/payments/confirm/confirm.ts';
 import { newCtx } from '#platform/context.ts';
 import { skipStoring } from '#platform/db/once.ts';
-import { MemoryChain } from '../../world/memory-chain.ts';
-import { World } from '../../world/world.ts';
+import { MemoryChain } from '../../support/chain/memory-chain.ts';
+import { World } from '../../support/world.ts';
 
 describe('a chain that is no node', () => {
   it('carries a checkout from its transaction to its receipt, and no node is asked', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Env, Job } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { World } from '../../support/world.ts';
 
 describe('a message that this release cannot serve', () => {
   const w = new World();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { builtRoutes, fill, nameOf } from '../../contract/spec-routes.ts';
-import { World } from '../../world/world.ts';
+import { World } from '../../support/world.ts';
 
 /** What is no account's call: it shows no credential, or one that says nothing of who calls. */
 const PUBLIC = ['none', 'session', 'viewer', 'signature', 'connector_secret', 'setup_secret', 'proof'];

@@ -3,12 +3,12 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Job } from '#platform/context.ts';
-import { newAgent, openShop, type Shop, stall } from '../../world/agent.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { type Consumer, consumer, deliveries, received } from '../../world/consumer.ts';
-import { alarmOf, interceptJobs, type SentJobs } from '../../world/entitlement.ts';
-import { testEnv } from '../../world/env.ts';
-import { World } from '../../world/world.ts';
+import { alarmOf, interceptJobs, type SentJobs } from '../../support/clients/entitlement.ts';
+import { newAgent, openShop, type Shop, stall } from '../../support/people/agent.ts';
+import { type Consumer, consumer, deliveries, received } from '../../support/people/consumer.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
-import { type Answer, type Merchant, World } from '../../world/world.ts';
+import { type Answer, type Merchant, World } from '../../support/world.ts';
 
 describe('rate limits, as in production', () => {
   const w = new World();

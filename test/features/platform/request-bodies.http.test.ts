@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fill, operations } from '../../contract/spec-routes.ts';
-import { refundable } from '../../world/refund.ts';
-import { type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { refundable } from '../../support/fixtures/refund.ts';
+import { type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 const bytesOf = (...parts: (string | number[])[]): Uint8Array =>
   Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...new TextEncoder().encode(part)] : part)));

@@ -2,9 +2,9 @@ import { runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import { entitlementIdOf } from '#core/ids.ts';
-import { interceptJobs } from '../../world/entitlement.ts';
-import { testEnv } from '../../world/env.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { interceptJobs } from '../../support/clients/entitlement.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 interface Line {
   request_id: string;

@@ -7,11 +7,11 @@ import { emailToken } from '#features/accounts/auth/email-proof.ts';
 import { findAccount } from '#features/accounts/store.ts';
 import { type Env, newCtx } from '#platform/context.ts';
 import { homeOf } from '#platform/db/directory.ts';
-import { newAgent, sellToAgents, stall } from '../../world/agent.ts';
-import { Setup } from '../../world/bootstrap.ts';
-import { type Drill, turn, under } from '../../world/turn.ts';
-import { walletSignIn } from '../../world/wallet.ts';
-import { type Answer, type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { walletSignIn } from '../../support/chain/wallet.ts';
+import { type Drill, turn, under } from '../../support/faults/secret-rotation.ts';
+import { newAgent, sellToAgents, stall } from '../../support/people/agent.ts';
+import { Setup } from '../../support/people/bootstrap.ts';
+import { type Answer, type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 const seed = () => base64url.encode(crypto.getRandomValues(new Uint8Array(32)));

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { SECOND } from '#core/time.ts';
 import type { Env } from '#platform/context.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { World } from '../../world/world.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { World } from '../../support/world.ts';
 
 describe('a database whose migrations are behind', () => {
   const w = new World();

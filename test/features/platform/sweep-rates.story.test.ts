@@ -1,12 +1,12 @@
 // @module-tag volume
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
-import { Setup } from '../../world/bootstrap.ts';
-import { SOAK } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { LIMITS } from '../../world/limits.ts';
-import { copyReceipt, multiply } from '../../world/multiply.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { copyReceipt, multiply } from '../../support/fixtures/multiply.ts';
+import { Setup } from '../../support/people/bootstrap.ts';
+import { SOAK } from '../../support/runner/env.ts';
+import { LIMITS } from '../../support/runner/limits.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** More than one invocation may end: 10,000 memberships and as many sessions in a soak. */
 const SESSIONS = SOAK > 1 ? 10_000 : 6_500;

@@ -2,9 +2,9 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chargeCall } from '#core/isolate/budget.ts';
 import type { Env } from '#platform/context.ts';
 import { SWEEPS } from '../../../worker/sweeps.ts';
-import { withFaults } from '../../world/faults.ts';
-import { LIMITS, metered, withinLimits } from '../../world/limits.ts';
-import { firstRun, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { LIMITS, metered, withinLimits } from '../../support/runner/limits.ts';
+import { firstRun, World } from '../../support/world.ts';
 
 const FOLLOWERS = ['candidates', 'expired'];
 const LEADERS = SWEEPS.map(({ name }) => name).filter((name) => !FOLLOWERS.includes(name));

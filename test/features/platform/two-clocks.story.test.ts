@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '#core/time.ts';
 import { newCtx } from '#platform/context.ts';
-import { write } from '../../world/agent.ts';
-import { joinEntitlement } from '../../world/sandbox.ts';
-import { World } from '../../world/world.ts';
+import { joinEntitlement } from '../../support/clients/sandbox.ts';
+import { write } from '../../support/people/agent.ts';
+import { World } from '../../support/world.ts';
 
 describe('a month that a local chain was moved on by', () => {
   const w = new World();

@@ -2,10 +2,10 @@ import { applyD1Migrations } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import type { Job } from '#platform/context.ts';
-import { newAgent, type Shop, sellToAgents, stall } from '../../world/agent.ts';
-import { consumer, received } from '../../world/consumer.ts';
-import { testEnv } from '../../world/env.ts';
-import { World } from '../../world/world.ts';
+import { newAgent, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
+import { consumer, received } from '../../support/people/consumer.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 /** Two merchants who do the same things at the same time, each in a database of their own. */
 describe('two merchants in two databases', () => {

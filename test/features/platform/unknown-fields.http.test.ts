@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { builtRoutes, fill, nameOf, operations, type Route } from '../../contract/spec-routes.ts';
-import { openApi } from '../../world/call.ts';
-import { CONNECTOR_SECRETS } from '../../world/env.ts';
-import { type CallOptions, type Merchant, strangerAddress, World } from '../../world/world.ts';
+import { openApi } from '../../support/clients/call.ts';
+import { CONNECTOR_SECRETS } from '../../support/runner/env.ts';
+import { type CallOptions, type Merchant, strangerAddress, World } from '../../support/world.ts';
 
 /** Protocols grow: whoever speaks them may say more than we read. */
 const PROTOCOLS = [

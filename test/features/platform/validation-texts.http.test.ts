@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Merchant, World } from '../../world/world.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('the text of a validation problem', () => {
   const w = new World();

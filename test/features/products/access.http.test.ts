@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { RAIL_IDS } from '#rules/product-rails.ts';
-import { sellToAgents, write } from '../../world/agent.ts';
-import { isSold } from '../../world/sale.ts';
-import { type Answer, type Merchant, World } from '../../world/world.ts';
+import { sellToAgents, write } from '../../support/people/agent.ts';
+import { isSold } from '../../support/people/sale.ts';
+import { type Answer, type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

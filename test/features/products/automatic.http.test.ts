@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newKey } from '../../world/agent.ts';
-import { subscriptionWorld } from '../../world/subscription-shop.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { subscriptionWorld } from '../../support/people/subscription-shop.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const w = subscriptionWorld();
 const without = new World();

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { USDC } from '../../world/chain.ts';
-import { tokenSignedIn } from '../../world/session.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { tokenSignedIn } from '../../support/clients/session.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 interface Product extends Record<string, unknown> {
   product_id: string;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PLANS } from '#rules/plans.ts';
-import { newKey } from '../../world/agent.ts';
-import { SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
-import type { Merchant } from '../../world/world.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { SubscriptionShop, subscriptionWorld } from '../../support/people/subscription-shop.ts';
+import type { Merchant } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { feePayerOf, readyToBePaid, write } from '../../world/agent.ts';
-import { getPage } from '../../world/page.ts';
-import { checkOf, openSession, readiness } from '../../world/sale.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { getPage } from '../../support/clients/page.ts';
+import { feePayerOf, readyToBePaid, write } from '../../support/people/agent.ts';
+import { checkOf, openSession, readiness } from '../../support/people/sale.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const USDC = 'solana_usdc';
 const X402 = 'x402_solana_usdc';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { World } from '../../world/world.ts';
+import { World } from '../../support/world.ts';
 
 describe('a stolen key', () => {
   const w = new World();

@@ -1,9 +1,9 @@
 // @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { openApi } from '../../world/call.ts';
-import { USDC } from '../../world/chain.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { openApi } from '../../support/clients/call.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const OFFER = { name: 'Weather API', price: { asset: 'USDC', amount: '5' } };
 

@@ -3,11 +3,11 @@ import { keyRing } from '#core/crypto.ts';
 import { base58, base64url } from '#core/encoding.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { feePayerOf, newKey } from '../../world/agent.ts';
-import { goodManifest, Setup } from '../../world/bootstrap.ts';
-import { USDC } from '../../world/chain.ts';
-import { checkOf, readiness } from '../../world/sale.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { feePayerOf, newKey } from '../../support/people/agent.ts';
+import { goodManifest, Setup } from '../../support/people/bootstrap.ts';
+import { checkOf, readiness } from '../../support/people/sale.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const PRICE = { asset: 'USDC', amount: '5' };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { newAgent, sellToAgents, stall } from '../../world/agent.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { newAgent, sellToAgents, stall } from '../../support/people/agent.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { World } from '../../support/world.ts';
 
 /** What anybody may ask for all day costs the database and the node little. */
 describe('health', () => {

@@ -3,11 +3,11 @@ import { PAID_PLANS, PLANS } from '#rules/plans.ts';
 import { operationsOf } from '../../../worker/published/discovery.ts';
 import { JOURNEYS } from '../../../worker/published/site/journeys.ts';
 import { builtRoutes, nameOf, operations } from '../../contract/spec-routes.ts';
-import { openTreasury } from '../../world/activation.ts';
-import { decoded } from '../../world/agent.ts';
-import { BOOTSTRAP, Setup } from '../../world/bootstrap.ts';
-import { openApi } from '../../world/call.ts';
-import { World } from '../../world/world.ts';
+import { openApi } from '../../support/clients/call.ts';
+import { openTreasury } from '../../support/people/activation.ts';
+import { decoded } from '../../support/people/agent.ts';
+import { BOOTSTRAP, Setup } from '../../support/people/bootstrap.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 

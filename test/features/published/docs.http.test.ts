@@ -2,7 +2,7 @@ import { createExecutionContext } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import assetHeaders from '../../../dist/assets/_headers?raw';
 import worker from '../../../worker/index.ts';
-import { World } from '../../world/world.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const get = (path: string) => worker.fetch(new Request(`https://svc.test${path}`), w.env, createExecutionContext());

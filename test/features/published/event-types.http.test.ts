@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { EVENT_TYPES } from '#rules/events.ts';
-import { openApi, validate } from '../../world/call.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { openApi, validate } from '../../support/clients/call.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 interface EventType {
   type: string;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64url } from '#core/encoding.ts';
-import { mayServe, openShop, type Shop, withConfig } from '../../world/agent.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { World } from '../../world/world.ts';
+import { mayServe, openShop, type Shop, withConfig } from '../../support/people/agent.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { World } from '../../support/world.ts';
 
 const OPERATOR_SECRET = 'the secret of an operator in a test';
 const w = new World({ OPERATOR_SECRET });

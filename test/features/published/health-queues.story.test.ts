@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE } from '#core/time.ts';
-import { testEnv } from '../../world/env.ts';
-import { World } from '../../world/world.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const run = (query: string, ...values: unknown[]) =>

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Env } from '#platform/context.ts';
 import { formatExposition } from '../../../worker/published/metrics.ts';
 import { SWEEPS } from '../../../worker/sweeps.ts';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { World } from '../../support/world.ts';
 
 /** A dataset that takes points of the shape the platform documents, and throws for any other. */
 function newDataset() {

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { formatExposition, quantile } from '../../../worker/published/metrics.ts';
 import { SWEEPS } from '../../../worker/sweeps.ts';
-import { withFaults } from '../../world/faults.ts';
-import { rowsOf, withRowCount } from '../../world/rows-read.ts';
-import { World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { rowsOf, withRowCount } from '../../support/runner/rows-read.ts';
+import { World } from '../../support/world.ts';
 
 const SECRET = 'the secret of an operator in a test';
 

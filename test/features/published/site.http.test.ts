@@ -5,7 +5,7 @@ import type { Env } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
 import { LETTERS } from '../../../worker/letters/letters.ts';
 import { builtRoutes, nameOf } from '../../contract/spec-routes.ts';
-import { World } from '../../world/world.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const named = new World({

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MINUTE } from '#core/time.ts';
 import { findTrouble } from '#features/operations/trouble.ts';
 import { newCtx } from '#platform/context.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { channelWorld, fundChannels, LiveShop } from '../../world/live-channel.ts';
-import { COLLECTING_KEYS, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
+import { COLLECTING_KEYS, SubscriptionSeller } from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 describe('health while sweeps run', () => {
   const w = channelWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS });

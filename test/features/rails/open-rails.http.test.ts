@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
-import { newKey, withConfig } from '../../world/agent.ts';
-import { getPage } from '../../world/page.ts';
-import { openSession } from '../../world/sale.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { getPage } from '../../support/clients/page.ts';
+import { newKey, withConfig } from '../../support/people/agent.ts';
+import { openSession } from '../../support/people/sale.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

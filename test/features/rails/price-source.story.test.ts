@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PriceHabit } from '../../../local/price-source.ts';
-import { priceClock } from '../../world/price-clock.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { priceClock } from '../../support/chain/price-clock.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('the price of SOL', () => {
   const w = new World();

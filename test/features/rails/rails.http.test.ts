@@ -4,12 +4,12 @@ import type { Env } from '#platform/context.ts';
 import { RAIL_IDS } from '#rules/product-rails.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { feePayerOf, newKey, withConfig } from '../../world/agent.ts';
-import { USDC } from '../../world/chain.ts';
-import { withFaults } from '../../world/faults.ts';
-import { tokenSignedIn } from '../../world/session.ts';
-import { walletSignIn } from '../../world/wallet.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { walletSignIn } from '../../support/chain/wallet.ts';
+import { tokenSignedIn } from '../../support/clients/session.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { feePayerOf, newKey, withConfig } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const X402 = 'x402_solana_usdc';
 const MPP = 'mpp_solana_usdc';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { priceClock } from '../../world/price-clock.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { priceClock } from '../../support/chain/price-clock.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('a price in the other asset', () => {
   const w = new World();

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
-import { newKey } from '../../world/agent.ts';
-import { pullerOf, SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { pullerOf, SubscriptionShop, subscriptionWorld } from '../../support/people/subscription-shop.ts';
 
 const w = subscriptionWorld();
 const SIGNATURE = base58.encode(new Uint8Array(64).fill(9));

@@ -11,8 +11,8 @@ import { commit } from '#platform/db/commit.ts';
 import { SUBSCRIPTION_RAIL } from '#rules/rails.ts';
 import { TOKEN_PROGRAM } from '#solana/assets.ts';
 import { createPlanInstruction, updatePlanInstruction } from '#solana/programs/subscriptions/instructions.ts';
-import { pullerOf, SUBSCRIPTION_KEYS, SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
-import type { Merchant, World } from '../../world/world.ts';
+import { pullerOf, SUBSCRIPTION_KEYS, SubscriptionShop, subscriptionWorld } from '../../support/people/subscription-shop.ts';
+import type { Merchant, World } from '../../support/world.ts';
 
 const w = subscriptionWorld();
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openShop, type Shop, sellToAgents, stall } from '../../world/agent.ts';
-import { World } from '../../world/world.ts';
+import { openShop, type Shop, sellToAgents, stall } from '../../support/people/agent.ts';
+import { World } from '../../support/world.ts';
 
 const SECRET = 'the secret of an operator in a test';
 

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { base64url } from '#core/encoding.ts';
 import { CHECKS } from '#features/readiness/checks.ts';
 import worker from '../../../worker/index.ts';
-import { feePayerOf, newAgent, sellToAgents, write } from '../../world/agent.ts';
-import { apply, checkOf, failingIn, isSold, readiness } from '../../world/sale.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { feePayerOf, newAgent, sellToAgents, write } from '../../support/people/agent.ts';
+import { apply, checkOf, failingIn, isSold, readiness } from '../../support/people/sale.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const CODES =
   'app_found product_found product_active price_set rail_enabled payout_wallet_set payout_ata_exists fee_wallet_configured ' +

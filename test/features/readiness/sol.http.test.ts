@@ -1,7 +1,7 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { apply, checkOf, failingIn, isSold, openSession, readiness } from '../../world/sale.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { apply, checkOf, failingIn, isSold, openSession, readiness } from '../../support/people/sale.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

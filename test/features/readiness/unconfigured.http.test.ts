@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mailConfig } from '../../world/mail.ts';
-import { World } from '../../world/world.ts';
+import { mailConfig } from '../../support/servers/mail.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const NAMES = ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET', 'GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET', 'PROCESSOR_API_KEY'] as const;

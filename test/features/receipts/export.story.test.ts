@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { type ReceiptFilter, walkReceipts } from '#features/receipts/list.store.ts';
 import { newCtx, type Scope } from '#platform/context.ts';
 import worker from '../../../worker/index.ts';
-import { multiply } from '../../world/multiply.ts';
-import { archiveAll, type Books, keepBooks } from '../../world/old-books.ts';
-import { withRowCount } from '../../world/rows-read.ts';
-import { World } from '../../world/world.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
+import { archiveAll, type Books, keepBooks } from '../../support/fixtures/old-books.ts';
+import { withRowCount } from '../../support/runner/rows-read.ts';
+import { World } from '../../support/world.ts';
 
 const ROWS_MAX = 100_000;
 

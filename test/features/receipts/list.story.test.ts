@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { canonicalJson } from '#core/encoding.ts';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { newCtx } from '#platform/context.ts';
-import { activate, newSpender, openTreasury } from '../../world/activation.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { activate, newSpender, openTreasury } from '../../support/people/activation.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 interface Receipt {
   receipt_id: string;

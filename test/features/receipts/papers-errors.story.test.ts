@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newKey } from '../../world/agent.ts';
-import { openApi } from '../../world/call.ts';
-import { withFaults } from '../../world/faults.ts';
-import { MailWorld, verifyAddress } from '../../world/mail.ts';
-import { type Answer, type CallOptions, type Merchant, World } from '../../world/world.ts';
+import { openApi } from '../../support/clients/call.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
+import { type Answer, type CallOptions, type Merchant, World } from '../../support/world.ts';
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
 /** What every route answers alike, whatever it is for: each has suites of its own over all routes. */

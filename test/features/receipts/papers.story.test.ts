@@ -1,7 +1,7 @@
 import Papa from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fetchBytes } from '../../world/bytes.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { fetchBytes } from '../../support/fixtures/bytes.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** What a merchant alone may read. */
 const SECRET = { invoice_number: 'INV-SECRET-77', reference: 'PO-SECRET-9', notes: 'only-for-us', bill_to: { name: 'Kwame Geheim GmbH' } };

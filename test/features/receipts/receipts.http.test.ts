@@ -3,8 +3,8 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sha256Hex } from '#core/crypto.ts';
 import { base58, base64url, canonicalJson, utf8 } from '#core/encoding.ts';
-import { testEnv } from '../../world/env.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('receipts', () => {
   const w = new World();

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newKey } from '../../world/agent.ts';
-import { MailWorld, verifyAddress } from '../../world/mail.ts';
-import type { CallOptions, Merchant } from '../../world/world.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
+import type { CallOptions, Merchant } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
-import { consumer, deliveries, emit, received } from '../../world/consumer.ts';
-import { answersOf, archiveAll, ctxAt, keepBooks, keptOf } from '../../world/old-books.ts';
-import { pause } from '../../world/queues.ts';
-import { rowsOf, withRowCount, worstOf } from '../../world/rows-read.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { answersOf, archiveAll, ctxAt, keepBooks, keptOf } from '../../support/fixtures/old-books.ts';
+import { consumer, deliveries, emit, received } from '../../support/people/consumer.ts';
+import { pause } from '../../support/runner/queues.ts';
+import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 const HOUR = 3_600_000;

@@ -2,11 +2,11 @@ import type { KeyPairSigner } from '@solana/kit';
 import { describe, expect, it } from 'vitest';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import type { Env } from '#platform/context.ts';
-import { openShop } from '../../world/agent.ts';
-import { withFaults } from '../../world/faults.ts';
-import { archiveAll, ctxAt } from '../../world/old-books.ts';
-import { newReferenceWorld } from '../../world/own-reference.ts';
-import type { Merchant, World } from '../../world/world.ts';
+import { newReferenceWorld } from '../../support/chain/own-reference.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { archiveAll, ctxAt } from '../../support/fixtures/old-books.ts';
+import { openShop } from '../../support/people/agent.ts';
+import type { Merchant, World } from '../../support/world.ts';
 
 interface Sale {
   path: string;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
-import { activate, newSpender, openTreasury } from '../../world/activation.ts';
-import { withFaults } from '../../world/faults.ts';
-import { answersOf, archiveAll, ctxAt, keepBooks, keptOf, OLD } from '../../world/old-books.ts';
-import { World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { answersOf, archiveAll, ctxAt, keepBooks, keptOf, OLD } from '../../support/fixtures/old-books.ts';
+import { activate, newSpender, openTreasury } from '../../support/people/activation.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 

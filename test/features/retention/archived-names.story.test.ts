@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
-import { testEnv } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { MembersWorld } from '../../world/members.ts';
-import { archiveAll, ctxAt, OLD } from '../../world/old-books.ts';
-import type { Merchant } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { archiveAll, ctxAt, OLD } from '../../support/fixtures/old-books.ts';
+import { MembersWorld } from '../../support/people/members.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import type { Merchant } from '../../support/world.ts';
 
 const HOUR = 3_600_000;
 const PERSON = '771234567';

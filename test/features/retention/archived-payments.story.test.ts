@@ -3,11 +3,11 @@ import type { AccountId, PaymentId } from '#core/ids.ts';
 import { listCarrying } from '#features/memberships/store.ts';
 import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { hasPaidBefore } from '#features/settlements/store.ts';
-import { asDuplicate, newAgent, newKey, openShop, sellToAgents, stall } from '../../world/agent.ts';
-import { bytesPerCopy, legibleRows } from '../../world/life-size.ts';
-import { archiveAll, ctxAt } from '../../world/old-books.ts';
-import { newReferenceWorld } from '../../world/own-reference.ts';
-import type { Merchant, World } from '../../world/world.ts';
+import { newReferenceWorld } from '../../support/chain/own-reference.ts';
+import { bytesPerCopy, legibleRows } from '../../support/fixtures/full-size-data.ts';
+import { archiveAll, ctxAt } from '../../support/fixtures/old-books.ts';
+import { asDuplicate, newAgent, newKey, openShop, sellToAgents, stall } from '../../support/people/agent.ts';
+import type { Merchant, World } from '../../support/world.ts';
 
 /** Of the README's "What is kept, how long, and what it costs". */
 const BYTES_MAX = 1500;

@@ -4,9 +4,9 @@ import type { PaymentId } from '#core/ids.ts';
 import { entitlementKeyOfPaid } from '#features/entitlements/credit-payments.ts';
 import { projectEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
 import { payments } from '#platform/db/tables/payments.ts';
-import { bytesPerCopy, legibleRows, type Row } from '../../world/life-size.ts';
-import { archiveAll, ctxAt, keepBooks } from '../../world/old-books.ts';
-import { World } from '../../world/world.ts';
+import { bytesPerCopy, legibleRows, type Row } from '../../support/fixtures/full-size-data.ts';
+import { archiveAll, ctxAt, keepBooks } from '../../support/fixtures/old-books.ts';
+import { World } from '../../support/world.ts';
 
 /** What a payment may leave, of the README's "What is kept, how long, and what it costs". */
 // Rows fill pages of 4 KB, so a few bytes of an event may cost a seventh. A membership is in six indexes, one for each filter of its list.

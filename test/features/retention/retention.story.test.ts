@@ -2,15 +2,15 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
 import { newCtx, type Shard } from '#platform/context.ts';
-import { Setup } from '../../world/bootstrap.ts';
-import { fillTables } from '../../world/crowd.ts';
-import { alarmOf } from '../../world/entitlement.ts';
-import { withRival } from '../../world/faults.ts';
-import { multiply } from '../../world/multiply.ts';
-import { sellRenewing, subscribeRenewing } from '../../world/renewing.ts';
-import { withRowCount, worstOf } from '../../world/rows-read.ts';
-import { joinEntitlement } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { alarmOf } from '../../support/clients/entitlement.ts';
+import { joinEntitlement } from '../../support/clients/sandbox.ts';
+import { withRival } from '../../support/faults/faults.ts';
+import { fillTables } from '../../support/fixtures/load-generator.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
+import { sellRenewing, subscribeRenewing } from '../../support/fixtures/renewing.ts';
+import { Setup } from '../../support/people/bootstrap.ts';
+import { withRowCount, worstOf } from '../../support/runner/rows-read.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const DAY = 86_400_000;
 /** More than a page of a sweep is due, and as many are not. */

@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY, MINUTE } from '#core/time.ts';
 import { sweepOf } from '#features/retention/retention.ts';
 import { newCtx } from '#platform/context.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { sellRenewing, subscribeRenewing } from '../../world/renewing.ts';
-import { rowsOf, withRowCount, worstOf } from '../../world/rows-read.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { sellRenewing, subscribeRenewing } from '../../support/fixtures/renewing.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

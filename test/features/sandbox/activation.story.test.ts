@@ -1,8 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
-import { activate, buy, newSetup, newSpender, openTreasury, payFor, paymentResponse, setupRow, standing } from '../../world/activation.ts';
-import { callTesting } from '../../world/sandbox.ts';
-import { type Answer, type Merchant, World } from '../../world/world.ts';
+import { callTesting } from '../../support/clients/sandbox.ts';
+import {
+  activate,
+  buy,
+  newSetup,
+  newSpender,
+  openTreasury,
+  payFor,
+  paymentResponse,
+  setupRow,
+  standing,
+} from '../../support/people/activation.ts';
+import { type Answer, type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SWEEPS } from '../../../worker/sweeps.ts';
 import { sources } from '../../contract/sources.ts';
-import { newAgent, newKey, sellToAgents } from '../../world/agent.ts';
-import { type Row, tablesOf } from '../../world/database-dump.ts';
-import { testEnv } from '../../world/env.ts';
-import { callTesting, runScenario } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { callTesting, runScenario } from '../../support/clients/sandbox.ts';
+import { type Row, tablesOf } from '../../support/fixtures/database-dump.ts';
+import { newAgent, newKey, sellToAgents } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** Whose rows each sweep of the cron takes; one that is not named here fails this file. */
 const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { testEnv } from '../../world/env.ts';
-import { runScenario } from '../../world/sandbox.ts';
-import { World } from '../../world/world.ts';
+import { runScenario } from '../../support/clients/sandbox.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 it('an attempt that died in a session is made again after its lease of wall time, though the clock of the session stands still', async () => {
   const w = new World();

@@ -1,8 +1,8 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { testEnv } from '../../world/env.ts';
-import { callTesting, runScenario } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { callTesting, runScenario } from '../../support/clients/sandbox.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** What an object holds: the names of its tables, and whether an alarm of it is to come. */
 const heldBy = (name: string): Promise<[string[], number | null]> =>

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { testEnv } from '../../world/env.ts';
-import { forgeTransfer } from '../../world/forged.ts';
-import { callTesting } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { forgeTransfer } from '../../support/chain/forged.ts';
+import { callTesting } from '../../support/clients/sandbox.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const TABLES = ['payments', 'refunds', 'memberships', 'tx_claims', 'payment_candidates', 'events'];
 

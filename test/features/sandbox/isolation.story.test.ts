@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newAgent, sellToAgents, write } from '../../world/agent.ts';
-import { callTesting, runScenario } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { callTesting, runScenario } from '../../support/clients/sandbox.ts';
+import { newAgent, sellToAgents, write } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

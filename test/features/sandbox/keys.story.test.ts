@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newKey } from '../../world/agent.ts';
-import { withFaults } from '../../world/faults.ts';
-import { callTesting, runScenario } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { callTesting, runScenario } from '../../support/clients/sandbox.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World();
 let ada: Merchant;

@@ -3,9 +3,9 @@ import { DAY } from '#core/time.ts';
 import { ARCHIVED_AFTER_MS } from '#features/retention/archive.ts';
 import { ADVANCE_WITHIN_MS } from '#features/sandbox/sessions/session.ts';
 import { KEEP_MS } from '#features/sandbox/sessions/store.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { callTesting, runScenario, untilEnded } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { callTesting, runScenario, untilEnded } from '../../support/clients/sandbox.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const MOST_SECONDS = 400 * 86_400;
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
-import { runScenario } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { runScenario } from '../../support/clients/sandbox.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('the sandbox after an outage of three days', () => {
   const w = new World();

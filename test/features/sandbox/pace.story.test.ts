@@ -2,8 +2,8 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PAUSE_MS, STEPS_MAX } from '#features/sandbox/sessions/run.ts';
 import worker from '../../../worker/index.ts';
 import wranglerToml from '../../../wrangler.toml?raw';
-import { callTesting } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { callTesting } from '../../support/clients/sandbox.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const QUEUE = 'svc-sandbox';
 const consumer = wranglerToml.split('[[queues.consumers]]').find((part) => part.includes(`queue = "${QUEUE}"\nmax_batch_size`))!;

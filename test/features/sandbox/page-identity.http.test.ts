@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { callTesting } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { callTesting } from '../../support/clients/sandbox.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** No platform is configured here, as on a deployment that has just been made. */
 const w = new World({

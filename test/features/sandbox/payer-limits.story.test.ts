@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { hasPaidBefore, readPayerLimits } from '#features/settlements/store.ts';
 import { newCtx } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
-import { mayServe, newAgent, sellToAgents, stall } from '../../world/agent.ts';
-import { testEnv } from '../../world/env.ts';
-import { multiply } from '../../world/multiply.ts';
-import { World } from '../../world/world.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
+import { mayServe, newAgent, sellToAgents, stall } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 it('sandbox settlements count neither for nor against their payer in live mode', async () => {
   const w = new World();

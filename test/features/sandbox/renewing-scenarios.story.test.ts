@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { callTesting, eventsOf, RENEWING_NAMES, runScenario, sequenceOf, typesOf, unlikeLive } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { callTesting, eventsOf, RENEWING_NAMES, runScenario, sequenceOf, typesOf, unlikeLive } from '../../support/clients/sandbox.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('a scenario of what renews itself', () => {
   const w = new World();

@@ -1,10 +1,10 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { alarmOf, tablesOf } from '../../world/entitlement.ts';
-import { callTesting, joinCustomer, runScenario, untilEnded } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { alarmOf, tablesOf } from '../../support/clients/entitlement.ts';
+import { callTesting, joinCustomer, runScenario, untilEnded } from '../../support/clients/sandbox.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 describe('a session of the sandbox', () => {
   const w = new World();

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sources } from '../../contract/sources.ts';
-import { newKey } from '../../world/agent.ts';
-import { callTesting } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { callTesting } from '../../support/clients/sandbox.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** Each sentence that sends a caller to the sandbox, or away from it, and where it stands. A new one needs a test that follows it. */
 const FOLLOWED = {

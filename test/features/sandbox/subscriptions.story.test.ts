@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY, MINUTE } from '#core/time.ts';
-import { newKey } from '../../world/agent.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { callTesting } from '../../world/sandbox.ts';
-import { SUBSCRIPTION_SWEEPS } from '../../world/subscription-life.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { callTesting } from '../../support/clients/sandbox.ts';
+import { SUBSCRIPTION_SWEEPS } from '../../support/models/subscription-life.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

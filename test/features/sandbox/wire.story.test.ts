@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hmacSha256 } from '#core/crypto.ts';
 import { hex, utf8 } from '#core/encoding.ts';
-import { attemptDue, type Consumer, consumer, deliveries, type Habit, pass, received } from '../../world/consumer.ts';
-import type { Received } from '../../world/receiver.ts';
-import { runScenario } from '../../world/sandbox.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { runScenario } from '../../support/clients/sandbox.ts';
+import { attemptDue, type Consumer, consumer, deliveries, type Habit, pass, received } from '../../support/people/consumer.ts';
+import type { Received } from '../../support/servers/receiver.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const BOUGHT = [
   'payment.created',

@@ -1,9 +1,20 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { asDuplicate, letDoubtsAge, mayServe, newAgent, newKey, ONE, openShop, type Shop, sellToAgents, stall } from '../../world/agent.ts';
-import { USDC } from '../../world/chain.ts';
-import { REPEATED } from '../../world/env.ts';
-import { sweepUntilBelieved } from '../../world/fate.ts';
-import { World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { sweepUntilBelieved } from '../../support/faults/finality.ts';
+import {
+  asDuplicate,
+  letDoubtsAge,
+  mayServe,
+  newAgent,
+  newKey,
+  ONE,
+  openShop,
+  type Shop,
+  sellToAgents,
+  stall,
+} from '../../support/people/agent.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 const PENDING = { ...ONE, payments: 0, receipts: 0 };
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { letDoubtsAge, mayServe, ONE, openShop, type Shop, sellToAgents, stall, sweepAll } from '../../world/agent.ts';
-import { REPEATED } from '../../world/env.ts';
-import { withTwoNodes } from '../../world/two-nodes.ts';
-import { World } from '../../world/world.ts';
+import { withTwoNodes } from '../../support/chain/two-nodes.ts';
+import { letDoubtsAge, mayServe, ONE, openShop, type Shop, sellToAgents, stall, sweepAll } from '../../support/people/agent.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 /** Nodes that do not know what the chain knows: money that arrived is never given up for their sake. */
 describe('a payment that landed, and a node that does not say so', REPEATED, () => {

@@ -2,9 +2,19 @@ import { evictDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { admissionIdOf } from '#core/ids.ts';
 import { PLANS } from '#rules/plans.ts';
-import { feePayerOf, mayServe, newAgent, newKey, type Shop, sellToAgents, stall, sweepAll, withConfig } from '../../world/agent.ts';
-import { testEnv } from '../../world/env.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import {
+  feePayerOf,
+  mayServe,
+  newAgent,
+  newKey,
+  type Shop,
+  sellToAgents,
+  stall,
+  sweepAll,
+  withConfig,
+} from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** What the fee payer loses to strangers has an end, and where it ends others go on. */
 const w = new World();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { mayServe, newKey, openShop, sweepAll } from '../../world/agent.ts';
-import { REPEATED, testEnv } from '../../world/env.ts';
-import { letTimePass, sweepUntilBelieved } from '../../world/fate.ts';
-import { openTill } from '../../world/till.ts';
-import { World } from '../../world/world.ts';
+import { openTill } from '../../support/clients/facilitator-shop.ts';
+import { letTimePass, sweepUntilBelieved } from '../../support/faults/finality.ts';
+import { mayServe, newKey, openShop, sweepAll } from '../../support/people/agent.ts';
+import { REPEATED, testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 describe('money the cluster dropped before anyone was told of its success', REPEATED, () => {
   const w = new World();

@@ -2,10 +2,10 @@ import { evictDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import { admissionIdOf } from '#core/ids.ts';
 import { PLANS } from '#rules/plans.ts';
-import { activate, newSpender, openTreasury } from '../../world/activation.ts';
-import { feePayerOf, mayServe, newAgent, type Shop, sellToAgents, stall, withConfig } from '../../world/agent.ts';
-import { testEnv } from '../../world/env.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { activate, newSpender, openTreasury } from '../../support/people/activation.ts';
+import { feePayerOf, mayServe, newAgent, type Shop, sellToAgents, stall, withConfig } from '../../support/people/agent.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 /** What strangers can make us pay the network has an end, whoever they are and however many accounts they open. */
 const w = new World();

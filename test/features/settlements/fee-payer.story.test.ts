@@ -2,8 +2,18 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64url } from '#core/encoding.ts';
 import { FEE_LAMPORTS_MAX } from '#protocols/x402/exact.ts';
-import { decoded, feePayerOf, mayServe, newAgent, openShop, type Shop, sellToAgents, stall, withConfig } from '../../world/agent.ts';
-import { World } from '../../world/world.ts';
+import {
+  decoded,
+  feePayerOf,
+  mayServe,
+  newAgent,
+  openShop,
+  type Shop,
+  sellToAgents,
+  stall,
+  withConfig,
+} from '../../support/people/agent.ts';
+import { World } from '../../support/world.ts';
 
 const X402 = 'x402_solana_usdc';
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { asDuplicate, mayServe, newKey, openShop, type Shop, sellToAgents, stall, withObjectFaults } from '../../world/agent.ts';
-import { REPEATED } from '../../world/env.ts';
-import { fateOf } from '../../world/fate.ts';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { fateOf } from '../../support/faults/finality.ts';
+import { asDuplicate, mayServe, newKey, openShop, type Shop, sellToAgents, stall, withObjectFaults } from '../../support/people/agent.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 describe('the success of a payment belongs to one call', REPEATED, () => {
   const w = new World();

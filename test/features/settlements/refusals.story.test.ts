@@ -6,8 +6,8 @@ import type { ProductId } from '#core/ids.ts';
 import { settlePayment } from '#features/pay-per-request/settle.ts';
 import { newCtx, scopeIn } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
-import { asDuplicate, decoded, newKey, ONE, openShop, type Shop, sellToAgents, stall, write } from '../../world/agent.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { asDuplicate, decoded, newKey, ONE, openShop, type Shop, sellToAgents, stall, write } from '../../support/people/agent.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const NONE = { settlements: 0, claims: 0, payments: 0, receipts: 0, memberships: 0 };
 // biome-ignore lint/suspicious/noExplicitAny: payloads are bent in every way on purpose.

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
+import { withFaults } from '../../support/faults/faults.ts';
 import {
   asDuplicate,
   letLeasesEnd,
@@ -11,10 +12,9 @@ import {
   sellToAgents,
   stall,
   withObjectFaults,
-} from '../../world/agent.ts';
-import { REPEATED } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+} from '../../support/people/agent.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 /** What must hold when everybody has given up asking: once paid, once granted, once used, and once served. */
 async function expectOnce(shop: Shop, payment: string, key: string, earlier: boolean): Promise<void> {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
+import { withFaults } from '../../support/faults/faults.ts';
 import {
   asDuplicate,
   decoded,
@@ -13,10 +14,9 @@ import {
   sellToAgents,
   stall,
   withConfig,
-} from '../../world/agent.ts';
-import { REPEATED } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import { World } from '../../world/world.ts';
+} from '../../support/people/agent.ts';
+import { REPEATED } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 /** The entitlement's object answers late that it credited a payment. */
 const withSlowCredit = (env: Env, ms: number): Env => {

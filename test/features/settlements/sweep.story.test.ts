@@ -5,9 +5,9 @@ import { chargeCall, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
 import { newCtx } from '#platform/context.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
-import { ONE, openShop, sweepAll } from '../../world/agent.ts';
-import { SOAK } from '../../world/env.ts';
-import { World } from '../../world/world.ts';
+import { ONE, openShop, sweepAll } from '../../support/people/agent.ts';
+import { SOAK } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 describe('the sweep of settlements', () => {
   it(

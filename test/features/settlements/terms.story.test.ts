@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base64url } from '#core/encoding.ts';
-import { decoded, mayServe, newKey, openShop, type Shop, sellToAgents, stall, withConfig } from '../../world/agent.ts';
-import { World } from '../../world/world.ts';
+import { decoded, mayServe, newKey, openShop, type Shop, sellToAgents, stall, withConfig } from '../../support/people/agent.ts';
+import { World } from '../../support/world.ts';
 
 const seed = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
 

@@ -2,10 +2,10 @@ import { address, type KeyPairSigner } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { base64 } from '#core/encoding.ts';
 import { cancelInstruction, resumeInstruction } from '#solana/programs/subscriptions/instructions.ts';
-import { newKey } from '../../world/agent.ts';
-import { USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { collectingWorld, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { collectingWorld, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 describe('a buyer who cancels', () => {
   const w = collectingWorld();

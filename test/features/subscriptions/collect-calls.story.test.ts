@@ -2,9 +2,9 @@ import { afterAll, expect, it } from 'vitest';
 import { Budget, currentBudget, withBudget } from '#core/isolate/budget.ts';
 import { MINUTE } from '#core/time.ts';
 import { collectQueued } from '#features/subscriptions/sweep.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { JOBS_BATCH } from '../../world/queues.ts';
-import { collectingWorld, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../world/subscription-life.ts';
+import { collectingWorld, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { JOBS_BATCH } from '../../support/runner/queues.ts';
 
 const w = collectingWorld();
 afterAll(endSkips);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { followUp } from '#features/subscriptions/collect.ts';
 import { lookAtSubscriptions } from '#features/subscriptions/look.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { SEED } from '../../world/env.ts';
-import { seededRandom, withFaults } from '../../world/faults.ts';
-import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../world/subscription-life.ts';
+import { seededRandom, withFaults } from '../../support/faults/faults.ts';
+import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { SEED } from '../../support/runner/env.ts';
 
 const PERIOD_MS = 30 * 86_400_000;
 

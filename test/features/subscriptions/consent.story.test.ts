@@ -9,9 +9,16 @@ import {
   resumeInstruction,
   revokeInstruction,
 } from '#solana/programs/subscriptions/instructions.ts';
-import { USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { collectingWorld, PRICE, passDays, run, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import {
+  collectingWorld,
+  PRICE,
+  passDays,
+  run,
+  type SubscriptionLife,
+  SubscriptionSeller,
+} from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 describe('what a buyer’s wallet does without us', () => {
   const w = collectingWorld();

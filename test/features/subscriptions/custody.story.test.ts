@@ -31,8 +31,7 @@ import {
   updatePlanInstruction,
 } from '#solana/programs/subscriptions/instructions.ts';
 import { findAuthorityAddress } from '#solana/programs/subscriptions/subscription.ts';
-import { USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
+import { USDC } from '../../support/chain/chain.ts';
 import {
   COLLECTING_KEYS,
   collectingWorld,
@@ -40,7 +39,8 @@ import {
   PRICE,
   type SubscriptionLife,
   SubscriptionSeller,
-} from '../../world/subscription-life.ts';
+} from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const DAY = 86_400;
 

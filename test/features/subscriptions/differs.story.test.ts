@@ -12,9 +12,16 @@ import {
   revokeInstruction,
   updatePlanInstruction,
 } from '#solana/programs/subscriptions/instructions.ts';
-import { USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { collectingWorld, PRICE, passDays, run, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import {
+  collectingWorld,
+  PRICE,
+  passDays,
+  run,
+  type SubscriptionLife,
+  SubscriptionSeller,
+} from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const DAY = 86_400;
 

@@ -6,9 +6,9 @@ import { TOKEN_PROGRAM } from '#solana/assets.ts';
 import { collectInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { draftPlan } from '#solana/programs/subscriptions/publishing.ts';
 import { findSubscriptionAddress } from '#solana/programs/subscriptions/subscription.ts';
-import { memoInstruction, USDC } from '../../world/chain.ts';
-import { publishPlan, Subscriber } from '../../world/subscriber.ts';
-import { World } from '../../world/world.ts';
+import { memoInstruction, USDC } from '../../support/chain/chain.ts';
+import { publishPlan, Subscriber } from '../../support/people/subscriber.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const ctxNow = (env = w.env) => newCtx(env, { requestId: 'req_find', defer: () => {} });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SECOND } from '#core/time.ts';
 import { expirePayment } from '#features/payments/watch/expire.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
 import {
   collectingWorld,
   PRICE,
@@ -11,7 +10,8 @@ import {
   SubscriptionLife,
   SubscriptionSeller,
   shardOf,
-} from '../../world/subscription-life.ts';
+} from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 describe('the first period of a subscription', () => {
   const w = collectingWorld();

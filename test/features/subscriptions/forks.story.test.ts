@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sightAddresses } from '#solana/programs/subscriptions/standing.ts';
-import { newKey } from '../../world/agent.ts';
-import type { RawAccount } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { FIRST_LOOK, SECOND_PROOF } from '../../world/fate.ts';
-import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+import type { RawAccount } from '../../support/chain/chain.ts';
+import { FIRST_LOOK, SECOND_PROOF } from '../../support/faults/finality.ts';
+import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const PERIOD_MS = 30 * 86_400_000;
 

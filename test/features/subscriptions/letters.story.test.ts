@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { mailConfig } from '../../world/mail.ts';
-import { collectingWorld, PRICE, passDays, run, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { collectingWorld, PRICE, passDays, run, SubscriptionSeller } from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { mailConfig } from '../../support/servers/mail.ts';
 
 const DAY = 86_400;
 

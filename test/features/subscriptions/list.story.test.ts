@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endSkips } from '../../world/clock.ts';
-import { COLLECTING_KEYS, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
-import { World } from '../../world/world.ts';
+import { COLLECTING_KEYS, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
+import { endSkips } from '../../support/runner/clock.ts';
+import { World } from '../../support/world.ts';
 
 const PATH = '/v1/access/native-subscriptions';
 

@@ -8,9 +8,9 @@ import { TOKEN_PROGRAM } from '#solana/assets.ts';
 import { buildCollection } from '#solana/programs/subscriptions/collection.ts';
 import { cancelInstruction, closeAuthorityInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { type DraftPlan, draftPlan } from '#solana/programs/subscriptions/publishing.ts';
-import { USDC } from '../../world/chain.ts';
-import { publishPlan, Subscriber } from '../../world/subscriber.ts';
-import { World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { publishPlan, Subscriber } from '../../support/people/subscriber.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const operator = keyRing(base64url.encode(new Uint8Array(32).fill(93)))[0]!;

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { base64url } from '#core/encoding.ts';
 import { findTrouble } from '#features/operations/trouble.ts';
 import { type Env, newCtx } from '#platform/context.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
 import {
   COLLECTING_KEYS,
   collectingWorld,
@@ -10,7 +9,8 @@ import {
   run,
   type SubscriptionLife,
   SubscriptionSeller,
-} from '../../world/subscription-life.ts';
+} from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const SECRET = 'the secret of an operator in a test';
 const w = collectingWorld({ OPERATOR_SECRET: SECRET });

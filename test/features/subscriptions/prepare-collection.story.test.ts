@@ -7,10 +7,10 @@ import { type Ctx, newCtx } from '#platform/context.ts';
 import { TOKEN_PROGRAM } from '#solana/assets.ts';
 import { cancelInstruction, collectInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { type DraftPlan, draftPlan } from '#solana/programs/subscriptions/publishing.ts';
-import { USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { publishPlan, Subscriber } from '../../world/subscriber.ts';
-import { World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { publishPlan, Subscriber } from '../../support/people/subscriber.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const operator = keyRing(base64url.encode(new Uint8Array(32).fill(95)))[0]!;

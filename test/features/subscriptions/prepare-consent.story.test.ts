@@ -6,10 +6,10 @@ import { newCtx } from '#platform/context.ts';
 import { checkConsent } from '#solana/programs/subscriptions/consents.ts';
 import { deletePlanInstruction, updatePlanInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { type DraftPlan, draftPlan } from '#solana/programs/subscriptions/publishing.ts';
-import { USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { publishPlan, Subscriber } from '../../world/subscriber.ts';
-import { World } from '../../world/world.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { publishPlan, Subscriber } from '../../support/people/subscriber.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { World } from '../../support/world.ts';
 
 const w = new World();
 const DAY = 86_400;

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { forgetAll } from '#core/isolate/memory.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
-import { USDC } from '../../world/chain.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { tablesOf } from '../../world/database-dump.ts';
-import { sellRenewing, subscribeRenewing } from '../../world/renewing.ts';
-import { connectTo, SubscriptionBuyer } from '../../world/subscription-buyer.ts';
-import { SubscriptionShop, subscriptionWorld } from '../../world/subscription-shop.ts';
+import { USDC } from '../../support/chain/chain.ts';
+import { tablesOf } from '../../support/fixtures/database-dump.ts';
+import { sellRenewing, subscribeRenewing } from '../../support/fixtures/renewing.ts';
+import { connectTo, SubscriptionBuyer } from '../../support/people/subscription-buyer.ts';
+import { SubscriptionShop, subscriptionWorld } from '../../support/people/subscription-shop.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

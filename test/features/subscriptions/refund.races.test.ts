@@ -1,10 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectQueued } from '#features/subscriptions/sweep.ts';
 import type { Env } from '#platform/context.ts';
-import { endSkips } from '../../world/clock.ts';
-import { withFaults } from '../../world/faults.ts';
-import { MailWorld } from '../../world/mail.ts';
-import { COLLECTING_KEYS, passDays, run, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../world/subscription-life.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import {
+  COLLECTING_KEYS,
+  passDays,
+  run,
+  type SubscriptionLife,
+  SubscriptionSeller,
+  shardOf,
+} from '../../support/models/subscription-life.ts';
+import { endSkips } from '../../support/runner/clock.ts';
+import { MailWorld } from '../../support/servers/mail.ts';
 
 describe('a refund that revokes the access of a period', () => {
   const w = new MailWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS });

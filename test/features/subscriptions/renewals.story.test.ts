@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { collectingWorld, PRICE, passDays, run, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { collectingWorld, PRICE, passDays, run, SubscriptionSeller } from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const DAY_MS = 86_400_000;
 

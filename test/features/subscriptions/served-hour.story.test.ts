@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newKey } from '../../world/agent.ts';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { collectingWorld, PRICE, passDays, run, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+import {
+  collectingWorld,
+  PRICE,
+  passDays,
+  run,
+  type SubscriptionLife,
+  SubscriptionSeller,
+} from '../../support/models/subscription-life.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
 
 const HOUR = 3600;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endSkips, skipTime } from '../../world/clock.ts';
-import { letterToken, MailWorld } from '../../world/mail.ts';
-import { COLLECTING_KEYS, passDays, run, type SubscriptionLife, SubscriptionSeller } from '../../world/subscription-life.ts';
+import { COLLECTING_KEYS, passDays, run, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
+import { endSkips, skipTime } from '../../support/runner/clock.ts';
+import { letterToken, MailWorld } from '../../support/servers/mail.ts';
 
 describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
   const w = new MailWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS });

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HOUR } from '#core/time.ts';
-import { testEnv } from '../../world/env.ts';
-import { letterToken, MailWorld } from '../../world/mail.ts';
-import { OPERATOR_SECRET, openStaff } from '../../world/staff.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { OPERATOR_SECRET, openStaff } from '../../support/people/staff.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { letterToken, MailWorld } from '../../support/servers/mail.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

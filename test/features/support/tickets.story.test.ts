@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
-import { testEnv } from '../../world/env.ts';
-import { OPERATOR_SECRET, openStaff } from '../../world/staff.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { OPERATOR_SECRET, openStaff } from '../../support/people/staff.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
 type Body = any;

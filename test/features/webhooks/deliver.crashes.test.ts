@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Env } from '#platform/context.ts';
+import { type Faults, seededRandom, shuffled, withFaults } from '../../support/faults/faults.ts';
 import {
   attemptDue,
   type Consumer,
@@ -12,11 +13,10 @@ import {
   pass,
   received,
   waiting,
-} from '../../world/consumer.ts';
-import { REPEATED, SEED } from '../../world/env.ts';
-import { type Faults, seededRandom, shuffled, withFaults } from '../../world/faults.ts';
-import { WEBHOOK_SWEEPS } from '../../world/sweeps.ts';
-import { type Merchant, World } from '../../world/world.ts';
+} from '../../support/people/consumer.ts';
+import { REPEATED, SEED } from '../../support/runner/env.ts';
+import { WEBHOOK_SWEEPS } from '../../support/runner/sweeps.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const MINUTE = 60_000;
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });

@@ -3,9 +3,9 @@ import type { AccountId, EndpointId } from '#core/ids.ts';
 import { recoverEndpoint } from '#features/webhooks/deliveries/fan-out.ts';
 import { newCtx } from '#platform/context.ts';
 import { scopeIn } from '../../../worker/platform/context.ts';
-import { consumer } from '../../world/consumer.ts';
-import { rowsOf, withRowCount, worstOf } from '../../world/rows-read.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { consumer } from '../../support/people/consumer.ts';
+import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const EVENTS = 20_500;
 const HOUR = 3_600_000;

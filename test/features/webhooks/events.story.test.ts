@@ -1,9 +1,9 @@
 // @module-tag quick
 import { beforeAll, describe, expect, it } from 'vitest';
-import { testEnv } from '../../world/env.ts';
-import type { Received } from '../../world/receiver.ts';
-import { WEBHOOK_SWEEPS } from '../../world/sweeps.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { WEBHOOK_SWEEPS } from '../../support/runner/sweeps.ts';
+import type { Received } from '../../support/servers/receiver.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const RECEIVER = testEnv.TEST_RECEIVER_URL;

@@ -3,11 +3,11 @@ import { entitlementIdOf } from '#core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { listDueEvents } from '#features/webhooks/deliveries/store.ts';
 import type { Env } from '#platform/context.ts';
-import { newAgent, type Shop, stall, withObjectFaults } from '../../world/agent.ts';
-import { letTimeRun, setTime } from '../../world/clock.ts';
-import { consumer, deliveries, emit } from '../../world/consumer.ts';
-import { REPEATED, testEnv } from '../../world/env.ts';
-import { World } from '../../world/world.ts';
+import { newAgent, type Shop, stall, withObjectFaults } from '../../support/people/agent.ts';
+import { consumer, deliveries, emit } from '../../support/people/consumer.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { REPEATED, testEnv } from '../../support/runner/env.ts';
+import { World } from '../../support/world.ts';
 
 // What one test leaves waiting would take the next one's sweeps.
 afterEach(async () => {

@@ -11,9 +11,9 @@ import {
   pass,
   received,
   waiting,
-} from '../../world/consumer.ts';
-import { WEBHOOK_SWEEPS } from '../../world/sweeps.ts';
-import { type Merchant, World } from '../../world/world.ts';
+} from '../../support/people/consumer.ts';
+import { WEBHOOK_SWEEPS } from '../../support/runner/sweeps.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { consumer, deliveries, emit, flip, received } from '../../world/consumer.ts';
-import { testEnv } from '../../world/env.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { consumer, deliveries, emit, flip, received } from '../../support/people/consumer.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const on = (m: Merchant, method: string, endpointId: string, body?: unknown, action = '') =>

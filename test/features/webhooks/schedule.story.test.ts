@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { consumer, deliveries, emit, endpoint, type Habit, received } from '../../world/consumer.ts';
-import { SOAK } from '../../world/env.ts';
-import { AttemptQueues, holdSilent } from '../../world/queues.ts';
-import { World } from '../../world/world.ts';
+import { consumer, deliveries, emit, endpoint, type Habit, received } from '../../support/people/consumer.ts';
+import { SOAK } from '../../support/runner/env.ts';
+import { AttemptQueues, holdSilent } from '../../support/runner/queues.ts';
+import { World } from '../../support/world.ts';
 
 const EVENTS = 10 * Math.min(SOAK, 10);
 /** These have one attempt left to begin with: in a soak, fifteen seconds pass before one at them is given up. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Consumer, consumer, emit, flip, pass, received, waiting } from '../../world/consumer.ts';
-import { withFaults } from '../../world/faults.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { type Consumer, consumer, emit, flip, pass, received, waiting } from '../../support/people/consumer.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,10 +1,10 @@
 // @module-tag quick
 import { Stripe } from 'stripe';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { testEnv } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
-import type { Received } from '../../world/receiver.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import type { Received } from '../../support/servers/receiver.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const RECEIVER = testEnv.TEST_RECEIVER_URL;

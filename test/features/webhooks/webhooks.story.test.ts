@@ -1,8 +1,19 @@
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { attemptDue, consumer, type DeliveryRow, deliveries, emit, endpoint, flip, pass, received, waiting } from '../../world/consumer.ts';
-import { type Merchant, World } from '../../world/world.ts';
+import {
+  attemptDue,
+  consumer,
+  type DeliveryRow,
+  deliveries,
+  emit,
+  endpoint,
+  flip,
+  pass,
+  received,
+  waiting,
+} from '../../support/people/consumer.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

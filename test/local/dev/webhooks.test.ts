@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Received, startReceiver } from '../../world/receiver.ts';
+import { type Received, startReceiver } from '../../support/servers/receiver.ts';
 import { DevProcess } from './dev-process.ts';
 
 /** The whole service in processes of its own: real queues, a real clock, and a real end of it all. */

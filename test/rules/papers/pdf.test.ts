@@ -3,8 +3,8 @@ import { sha256Hex } from '#core/crypto.ts';
 import { renderReceipt } from '#papers/render.ts';
 import { FONT_ASSETS } from '#papers/text/font-assets.ts';
 import { RECEIPT_SAMPLES } from '../../../local/bench/receipt-samples.ts';
-import { testEnv } from '../../world/env.ts';
-import { RECEIPT_BYTES } from '../../world/receipt-bytes.ts';
+import { RECEIPT_BYTES } from '../../support/fixtures/receipt-bytes.ts';
+import { testEnv } from '../../support/runner/env.ts';
 
 /** From the static assets, as a deployed Worker reads them; notes what is asked for. */
 function assetFonts() {

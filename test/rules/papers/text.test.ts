@@ -4,7 +4,7 @@ import { joinArabic } from '#papers/text/arabic.ts';
 import { clustersOf } from '#papers/text/clusters.ts';
 import { Fonts } from '#papers/text/fonts.ts';
 import { joinLines, shape, type TextLine, Typesetter } from '#papers/text/typesetter.ts';
-import { testEnv } from '../../world/env.ts';
+import { testEnv } from '../../support/runner/env.ts';
 
 const loadFont = async (path: string) =>
   new Uint8Array(await (await (testEnv.ASSETS as Fetcher).fetch(`https://assets.test${path}`)).arrayBuffer());

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { renderReceipt } from '#papers/render.ts';
 import { RECEIPT_SAMPLES, receiptFacts } from '../../../../local/bench/receipt-samples.ts';
 import { bundle, ROOT } from '../../../../local/bundle.ts';
-import { RECEIPT_BYTES } from '../../../world/receipt-bytes.ts';
+import { RECEIPT_BYTES } from '../../../support/fixtures/receipt-bytes.ts';
 import { loadFont } from './reader.ts';
 
 const sha256Of = async (kind: string, load = loadFont): Promise<string> =>

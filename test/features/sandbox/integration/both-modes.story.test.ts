@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import { createClient } from '../../../../sdk/src/index.ts';
 import worker from '../../../../worker/index.ts';
-import { newAgent, readyToBePaid } from '../../../world/agent.ts';
-import { testEnv } from '../../../world/env.ts';
-import type { Received } from '../../../world/receiver.ts';
-import { callTesting, joinEntitlement } from '../../../world/sandbox.ts';
-import { type Merchant, World } from '../../../world/world.ts';
+import { callTesting, joinEntitlement } from '../../../support/clients/sandbox.ts';
+import { newAgent, readyToBePaid } from '../../../support/people/agent.ts';
+import { testEnv } from '../../../support/runner/env.ts';
+import type { Received } from '../../../support/servers/receiver.ts';
+import { type Merchant, World } from '../../../support/world.ts';
 import { openShop, type Shop } from './shop.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.

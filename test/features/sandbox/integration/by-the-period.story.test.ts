@@ -1,15 +1,15 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { EventType } from '#rules/events.ts';
-import { newKey } from '../../../world/agent.ts';
-import { endSkips, skipTime } from '../../../world/clock.ts';
-import { testEnv } from '../../../world/env.ts';
-import type { Received } from '../../../world/receiver.ts';
-import { testWalletOf } from '../../../world/renewing.ts';
-import { callTesting } from '../../../world/sandbox.ts';
-import { confirmSubscription } from '../../../world/subscription-buyer.ts';
-import { SUBSCRIPTION_SWEEPS } from '../../../world/subscription-life.ts';
-import { pullerOf, subscriptionWorld } from '../../../world/subscription-shop.ts';
-import type { Merchant, World } from '../../../world/world.ts';
+import { callTesting } from '../../../support/clients/sandbox.ts';
+import { testWalletOf } from '../../../support/fixtures/renewing.ts';
+import { SUBSCRIPTION_SWEEPS } from '../../../support/models/subscription-life.ts';
+import { newKey } from '../../../support/people/agent.ts';
+import { confirmSubscription } from '../../../support/people/subscription-buyer.ts';
+import { pullerOf, subscriptionWorld } from '../../../support/people/subscription-shop.ts';
+import { endSkips, skipTime } from '../../../support/runner/clock.ts';
+import { testEnv } from '../../../support/runner/env.ts';
+import type { Received } from '../../../support/servers/receiver.ts';
+import type { Merchant, World } from '../../../support/world.ts';
 import { type Api, type Club, openClub } from './club.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.

@@ -1,0 +1,221 @@
+import {
+  type Address,
+  address,
+  addSignersToInstruction,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  createNoopSigner,
+  createTransactionMessage,
+  getBase64EncodedWireTransaction,
+  type Instruction,
+  type KeyPairSigner,
+  partiallySignTransactionMessageWithSigners,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+} from '@solana/kit';
+import { keyRing } from '#core/crypto.ts';
+import { base58, base64, base64url } from '#core/encoding.ts';
+import { TOKEN_PROGRAM } from '#solana/assets.ts';
+import {
+  CHANNEL_PROGRAMS,
+  type Channel,
+  type ChannelProgram,
+  decodeChannel,
+  findChannelAddress,
+} from '#solana/programs/payment-channels/channel.ts';
+import {
+  type ChannelOpening,
+  distributeInstruction,
+  openChannelInstruction,
+  requestCloseInstruction,
+  sealInstruction,
+  settleInstruction,
+  topUpInstruction,
+} from '#solana/programs/payment-channels/instructions.ts';
+import { ed25519Instruction, encodeVoucher } from '#solana/programs/payment-channels/vouchers.ts';
+import { MeteredShop, tellDatabase } from '../clients/metered.ts';
+import { sellToAgents, write } from '../people/agent.ts';
+import { type Merchant, World } from '../world.ts';
+import { USDC } from './chain.ts';
+
+/** A deployment that opens channels: its key, and whatever the environment changes beside. */
+export const CHANNEL_KEYS = base64url.encode(new Uint8Array(32).fill(77));
+export const channelWorld = (config: Record<string, string> = {}): World => new World({ CHANNEL_KEYS, ...config });
+
+/** The address of the key that opens and closes channels. */
+export const operatorOf = (w: World): Address => base58.encode(keyRing(w.env.CHANNEL_KEYS as string)[0]!.publicKey) as Address;
+
+/** The operator has what its transactions cost, and an account of USDC, as every party of a distribution. */
+export async function fundChannels(w: World): Promise<void> {
+  await w.chain.call('local_fundSol', operatorOf(w), '1000000000');
+  await w.chain.call('local_fundUsdc', operatorOf(w), '0');
+}
+
+export interface LiveOptions {
+  program?: ChannelProgram;
+  body?: object;
+  /** Of the merchant who sells; by default one of its own. */
+  merchant?: Merchant;
+}
+
+/** A session in live mode: a merchant, and a buyer whose wallet holds five USDC and signs on the world's chain. */
+export class LiveShop extends MeteredShop {
+  readonly wallet: KeyPairSigner;
+  readonly program: ChannelProgram;
+
+  constructor(shop: { w: World; merchant: Merchant; session: MeteredShop['session'] }, wallet: KeyPairSigner, program: ChannelProgram) {
+    super(shop.w, shop.merchant, shop.session, shop.merchant.key);
+    this.wallet = wallet;
+    this.program = program;
+  }
+
+  static async make(w: World, { program = CHANNEL_PROGRAMS.older, body = {}, merchant }: LiveOptions = {}): Promise<LiveShop> {
+    const seller = merchant ?? (await w.merchant());
+    const product = await sellToAgents(w, seller, { price: { asset: 'USDC', amount: '1' } });
+    const request = { product_id: product.product_id, cap: { asset: 'USDC', amount: '1' }, channel_program: program.address, ...body };
+    const made = await write(w, seller, 'metered-sessions', request);
+    if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+    return new LiveShop({ w, merchant: seller, session: made.body }, await w.chain.wallet(5_000_000n), program);
+  }
+
+  /** What an honest opening says; `change` makes it wrong on purpose. */
+  opening(change: Partial<ChannelOpening> = {}): ChannelOpening {
+    const { request } = this.session.challenge;
+    const operator = request.operator as Address;
+    return {
+      payer: this.wallet.address,
+      rentPayer: this.program.generation === 'current' ? operator : this.wallet.address,
+      payee: request.recipient,
+      mint: address(USDC),
+      authorizedSigner: address(this.buyer.authorizedSigner),
+      salt: 7n,
+      deposit: 1_000_000n,
+      gracePeriodSeconds: 900,
+      openSlot: this.program.generation === 'current' ? BigInt(request.recentSlot) : null,
+      shares: request.splits.map(({ recipient, bps }: { recipient: Address; bps: number }) => ({ recipient, bps })),
+      tokenProgram: TOKEN_PROGRAM as Address,
+      ...change,
+    };
+  }
+
+  /** The credential of an opening that the payer alone has signed. `extra` stands beside it in the transaction. */
+  async pull(change: Partial<ChannelOpening> = {}, { extra = [] as Instruction[], feePayer = '' } = {}): Promise<object> {
+    const opening = this.opening(change);
+    const { operator, recentBlockhash } = this.session.challenge.request;
+    const instruction = addSignersToInstruction([this.wallet], openChannelInstruction(this.program, opening));
+    const message = pipe(
+      createTransactionMessage({ version: 0 }),
+      (m) => setTransactionMessageFeePayerSigner(createNoopSigner(address(feePayer || operator)), m),
+      (m) => setTransactionMessageLifetimeUsingBlockhash({ blockhash: recentBlockhash as Blockhash, lastValidBlockHeight: 0n }, m),
+      (m) => appendTransactionMessageInstructions([instruction, ...extra], m),
+    );
+    const transaction = getBase64EncodedWireTransaction(await partiallySignTransactionMessageWithSigners(message));
+    return { ...this.#said(opening), mode: 'pull', signature: '1'.repeat(64), transaction };
+  }
+
+  /** The credential of a channel that the payer opened by themselves. */
+  async push(change: Partial<ChannelOpening> = {}): Promise<object> {
+    const opening = this.opening({ rentPayer: this.wallet.address, ...change });
+    const instruction = addSignersToInstruction([this.wallet], openChannelInstruction(this.program, opening));
+    const signature = await this.w.chain.send(this.wallet, [instruction as Instruction]);
+    return { ...this.#said(opening), mode: 'push', signature };
+  }
+
+  #said(opening: ChannelOpening) {
+    const { address: channelId } = findChannelAddress(this.program, opening);
+    this.buyer.channelId = channelId;
+    const { payer, payee, mint, deposit, salt, gracePeriodSeconds: gracePeriod } = opening;
+    const signer = { authorizedSigner: this.buyer.authorizedSigner };
+    return { action: 'open', channelId, ...signer, payer, payee, mint, gracePeriod, deposit: `${deposit}`, salt: `${salt}` };
+  }
+
+  voucherOf = (cumulative: bigint) => this.buyer.voucher(cumulative, { program: this.program });
+
+  /** A delivery announced and paid for, as the public client does. */
+  async use(amount: bigint, cumulative: bigint) {
+    const { body: directive } = await this.announce(`${amount}`);
+    return this.commit({ deliveryId: directive.deliveryId, voucher: this.voucherOf(cumulative) });
+  }
+
+  #account() {
+    const { payer, payee, mint, rentPayer, tokenProgram } = this.opening();
+    return { address: address(this.buyer.channelId), channel: { payer, payee, mint, rentPayer }, tokenProgram };
+  }
+
+  addDeposit(units: bigint): Promise<string> {
+    return this.w.chain.send(this.wallet, [
+      addSignersToInstruction([this.wallet], topUpInstruction(this.program, this.#account(), units)) as Instruction,
+    ]);
+  }
+
+  requestClose(): Promise<string> {
+    return this.w.chain.send(this.wallet, [
+      addSignersToInstruction([this.wallet], requestCloseInstruction(this.program, this.#account())) as Instruction,
+    ]);
+  }
+
+  #distribution() {
+    const payout = { shares: this.opening().shares, treasuryOwner: this.program.treasuryOwners.devnet };
+    return distributeInstruction(this.program, this.#account(), payout);
+  }
+
+  /** What anybody may send at any time. */
+  distribute(): Promise<string> {
+    return this.w.chain.send(this.wallet, [this.#distribution()]);
+  }
+
+  /** What the holder of a voucher may have paid out at any time, as the instructions of a transaction. */
+  payout(cumulative: bigint): Instruction[] {
+    const { data, signature } = this.voucherOf(cumulative);
+    const voucher = { channelId: address(data.channelId), cumulativeAmount: cumulative, expiresAt: BigInt(data.expiresAt) };
+    const [publicKey, signed] = [this.buyer.authorizedSigner, signature].map((text) => base58.decode(text));
+    const check = ed25519Instruction({ publicKey: publicKey!, signature: signed!, message: encodeVoucher(this.program, voucher) });
+    return [check, settleInstruction(this.program, voucher), this.#distribution()];
+  }
+
+  payOut(cumulative: bigint, extra: Instruction[] = []): Promise<string> {
+    return this.w.chain.send(this.wallet, [...this.payout(cumulative), ...extra]);
+  }
+
+  /** What anybody may send once the grace period is over: the seal, and the distribution that leaves nothing of the channel. */
+  sealAndDistribute(): Promise<string> {
+    return this.w.chain.send(this.wallet, [sealInstruction(this.program, this.#account()), this.#distribution()]);
+  }
+
+  /** The channel as the chain has it; the word for what is left of it where it is none any more. */
+  async onChain(): Promise<Channel | string> {
+    const { value } = await this.w.chain.call<{ value: { data: [string] } | null }>('getAccountInfo', this.buyer.channelId, {
+      encoding: 'base64',
+    });
+    if (value === null) return 'gone';
+    const channel = decodeChannel(this.program, base64.decode(value.data[0]));
+    return channel.ok ? channel.value : channel.reason;
+  }
+
+  /** The session's object tells the database what it counted since the last time, and its row can be swept. */
+  project(): Promise<void> {
+    return tellDatabase(this.w, this.session.session_id);
+  }
+
+  /** Its object's alarm rings, if one is due the Worker looks at the channel, and the object tells the database what came of it. */
+  async watch(): Promise<void> {
+    await this.project();
+    await this.project();
+  }
+
+  /** What the session's payments say, oldest first. */
+  async payments() {
+    const sql = `SELECT p.id, p.price_amount AS units, p.payer_wallet AS payer, p.receipt_id AS receipt, c.kind
+      FROM payments p JOIN tx_claims c ON c.subject_id = p.id WHERE p.product_id = ? ORDER BY p.created_at`;
+    const { results } = await this.w.env.DB.prepare(sql).bind(this.session.product_id).all<Record<string, string>>();
+    return results;
+  }
+
+  /** Types of the session's own events, in their order. */
+  async told(): Promise<string[]> {
+    const sql = "SELECT type FROM events WHERE subject_type = 'metered_session' AND subject_id = ? ORDER BY seq";
+    const { results } = await this.w.env.DB.prepare(sql).bind(this.session.session_id).all<{ type: string }>();
+    return results.map(({ type }) => type);
+  }
+}

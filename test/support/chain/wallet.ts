@@ -1,0 +1,22 @@
+import { type KeyPairSigner, signBytes } from '@solana/kit';
+import { base58, utf8 } from '#core/encoding.ts';
+import type { Answer, World } from '../world.ts';
+
+/** base58 signature over a text, as a wallet answers `signMessage`. */
+export async function signText(signer: KeyPairSigner, text: string): Promise<string> {
+  return base58.encode(new Uint8Array(await signBytes(signer.keyPair.privateKey, utf8(text))));
+}
+
+export const askNonce = (w: World, walletAddress: string) =>
+  w.call('POST', '/v1/auth/wallet/nonce', { body: { wallet_address: walletAddress } });
+
+/** A whole wallet sign-in: ask, sign the whole text or the bare nonce, show. */
+export async function walletSignIn(
+  w: World,
+  signer: KeyPairSigner,
+  signed: 'message' | 'message_nonce' = 'message',
+): Promise<Answer<{ token: string; user_id: string }>> {
+  const { body } = await askNonce(w, signer.address);
+  const proof = { wallet_address: signer.address, signed_message: await signText(signer, body[signed]), message_nonce: body.message_nonce };
+  return w.call('POST', '/v1/auth/wallet', { body: proof });
+}

@@ -1,0 +1,83 @@
+import { validate as check, dereference, initialBaseURI, type Schema } from '@cfworker/json-schema';
+import { expect } from 'vitest';
+import { openApiDocument } from '../../../worker/app.ts';
+import { eventTypes } from '../../../worker/published/event-catalog.ts';
+
+/** The published document as the test reads it. */
+export interface OpenApi {
+  openapi: string;
+  info: { version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+  'x-error-codes': Record<string, { status: number }>;
+}
+export interface Operation {
+  operationId: string;
+  security?: Record<string, string[]>[];
+  parameters?: { name: string; in: string; required?: boolean }[];
+  requestBody?: { required: boolean; content: Record<string, { schema: object; example?: unknown }> };
+  responses: Record<string, { content?: Record<string, { schema: object; examples?: Record<string, { value: unknown }> }> }>;
+}
+
+export const openApi = openApiDocument() as unknown as OpenApi;
+
+const paramsIn = (template: string) => template.split('{').length - 1;
+const templates = Object.entries(openApi.paths)
+  .map(([template, operations]) => ({
+    template,
+    operations,
+    pattern: new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+  }))
+  .sort((a, b) => paramsIn(a.template) - paramsIn(b.template));
+
+/** The operation a request belongs to: the template with the fewest parameters wins, as in the router; a path that is in the document word for word has only its own methods. */
+export function findOperation(method: string, path: string): { template: string; operation: Operation } | null {
+  const verb = method.toLowerCase();
+  const isWordForWord = path in openApi.paths;
+  const found = templates.find(({ template, operations, pattern }) =>
+    isWordForWord ? template === path && operations[verb] : operations[verb] && pattern.test(path),
+  );
+  return found ? { template: found.template, operation: found.operations[verb]! } : null;
+}
+
+type Known = Record<string, Schema | boolean>;
+
+/** Where each component stands, told once: a hundred answers refer to the same ones, and to walk them all takes longer than to check one. */
+const components: Known = dereference({ components: openApi.components } as Schema);
+const knownTo = new Map<object, Known>();
+export function validate(schema: object, value: unknown): string[] {
+  const known = knownTo.get(schema) ?? dereference(schema, Object.create(components), initialBaseURI, '/answer');
+  knownTo.set(schema, known);
+  return check(value, schema, '2020-12', known).errors.map((error) => `${error.instanceLocation}: ${error.error}`);
+}
+
+/** Every answer of every test is what the published document promises: a documented status, a body of its schema, and of an error a code that stands there. */
+export function expectPublishedResponse(method: string, path: string, status: number, body: unknown): void {
+  expect(status, `${method} ${path}: ${JSON.stringify(body)}`).not.toBe(500);
+  const found = findOperation(method, path);
+  if (!found) return;
+  const response = found.operation.responses[status];
+  expect(
+    response,
+    `${method} ${found.template} answered ${status}, which the document does not name: ${JSON.stringify(body)}`,
+  ).toBeDefined();
+  const content = response?.content?.['application/json'];
+  if (content) expect(validate(content.schema, body), `${method} ${found.template} ${status}: ${JSON.stringify(body)}`).toEqual([]);
+  // Health says itself what is wrong.
+  if (status < 400 || path.endsWith('/health')) return;
+  const { code } = (body ?? {}) as { code?: string };
+  expect(
+    Object.keys(content?.examples ?? {}),
+    `${method} ${found.template} answered ${status} ${code}, which the document does not name`,
+  ).toContain(code);
+  const statuses = code === 'invalid_authorization' ? [401, 403] : [openApi['x-error-codes'][code!]?.status];
+  expect(statuses, `${method} ${found.template} ${code}`).toContain(status);
+}
+
+const eventSchemas = new Map<string, object>(eventTypes().map(({ type, schema }) => [type, schema]));
+
+/** What a consumer receives is what `event-types` promises him. */
+export function expectPublishedEvent(body: string): void {
+  const event = JSON.parse(body) as { type: string };
+  expect(validate(eventSchemas.get(event.type)!, event), body).toEqual([]);
+}

@@ -1,0 +1,16 @@
+import type { AccountId } from '#core/ids.ts';
+import { issueToken } from '#features/accounts/auth/tokens.ts';
+import { getAccount } from '#features/accounts/store.ts';
+import { newCtx } from '#platform/context.ts';
+import type { SignIn, SignInMethod } from '#rules/admission.ts';
+import type { World } from '../world.ts';
+
+/** A session that began at an instant (ms) and was only refreshed since. */
+export const sessionSince = (at: number, method: SignInMethod = 'pwd'): SignIn => ({ authTime: at, firstIat: at, method });
+
+/** A token issued now to a person who signed in so many minutes ago. */
+export async function tokenSignedIn(w: World, userId: string, minutesAgo: number, method: SignInMethod = 'pwd'): Promise<string> {
+  const ctx = newCtx(w.env, { requestId: 'req_signed_in', defer: () => {} });
+  const account = await getAccount(ctx.db, userId as AccountId);
+  return (await issueToken(ctx, account, sessionSince(ctx.now - minutesAgo * 60_000, method))).token;
+}

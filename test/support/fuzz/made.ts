@@ -1,0 +1,231 @@
+import type { PaidPlan } from '#rules/plans.ts';
+import { cancelInstruction } from '#solana/programs/subscriptions/instructions.ts';
+import { askNonce, signText } from '../chain/wallet.ts';
+import { credential, MeteredShop } from '../clients/metered.ts';
+import { runScenario } from '../clients/sandbox.ts';
+import { landRefund, refundable } from '../fixtures/refund.ts';
+import { newSpender, openTreasury, payFor } from '../people/activation.ts';
+import { newAgent, newKey, sellToAgents } from '../people/agent.ts';
+import { Setup } from '../people/bootstrap.ts';
+import { SubscriptionBuyer } from '../people/subscription-buyer.ts';
+import { SubscriptionShop } from '../people/subscription-shop.ts';
+import type { Tenant } from '../people/tenant.ts';
+import { CONNECTOR_SECRETS } from '../runner/env.ts';
+import { letterToken } from '../servers/mail.ts';
+import type { World } from '../world.ts';
+
+/** Values by the name of the field or parameter; the first of each belong together, and make a request that does what the route is for. */
+export type Made = Record<string, string[]>;
+
+/** What a route needs beside what every tenant has. */
+export async function madeFor(w: World, name: string, tenant: Tenant): Promise<Made> {
+  const [, maker] = MAKERS.find(([route]) => route.test(name)) ?? [];
+  return maker ? maker(w, tenant, name) : {};
+}
+
+const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>][] = [
+  [/subscription-plan/, makePlan],
+  [/native-subscriptions/, makeAuthorization],
+  [/metered-sessions|__402/, makeMetered],
+  [/\/testing\//, makeTest],
+  [/connectors\/\{provider\}\/claims/, makeClaimCode],
+  [/delivery\/claims\/\{/, makeClaim],
+  [/^(?:GET|DELETE) .*account\/domain/, makeDomain],
+  [/refund-/, makeRefund],
+  [/\/oauth\/|identities/, async () => ({ provider: ['google', 'github'] })],
+  [/billing\/portal/, makeCustomer],
+  [/\/resolve$/, makeTicket],
+  [/activate/, makePlanPayment],
+  [/accept-unmatched/, makeSecondPayment],
+  [/confirm|\/receipt$|\/transaction|solana-pay|x402/, makeUnreported],
+  [/\{slug\}\/identity/, makeClub],
+  [/automation\/hooks\/\{/, makeHook],
+  [/auth\/wallet$/, makeProof],
+  [/auth\/login$/, async (_, { merchant }) => ({ email: [merchant.email], password: ['correct horse battery'] })],
+  [/me\/security/, async () => ({ current_password: ['correct horse battery'] })],
+  [/password\/forgot/, async (_, { merchant }) => ({ email: [merchant.email] })],
+  [/email\/(?:verify|preview|disown)$|password\/reset/, makeLetterToken],
+  [/send-proof/, makeSender],
+  [/approve/, makeReady],
+  [/handoff\/\{token\}/, makeHandOff],
+];
+
+/** Payments that are paid and that nobody has reported, by checkout and by challenge. */
+async function makeUnreported(w: World, { merchant }: Tenant, name: string): Promise<Made> {
+  const { product_id, slug } = await sellToAgents(w, merchant, { access_period_days: 30 });
+  const buyer = await newAgent(w);
+  const body = { product_id, customer: { wallet_address: buyer.wallet.address } };
+  const headers = { 'Idempotency-Key': newKey() };
+  const denied = await w.call('POST', '/v1/access/entitlements/consume', { key: merchant.key, body, headers });
+  const [bill, other] = [await w.connect({ slug }, { wallet_address: buyer.wallet.address }), await w.connect({ slug })];
+  const paid = await w.chain.pay(buyer.wallet, other);
+  return {
+    product_id: [product_id],
+    // What is still to be signed, or what is paid.
+    payment_id: /transaction|solana-pay/.test(name) ? [bill.payment_id, other.payment_id] : [other.payment_id, bill.payment_id],
+    account: [buyer.wallet.address],
+    transaction: [await w.chain.sign(buyer.wallet, bill.transaction), bill.transaction],
+    tx_signature: [paid],
+    tx_sig: [paid],
+    payment_signature: [await buyer.pay(denied.headers.get('PAYMENT-REQUIRED')!)],
+  };
+}
+
+/** A buyer who is handed over and has used their link for nothing yet. */
+async function makeHandOff(w: World, { merchant }: Tenant): Promise<Made> {
+  const { product_id, slug } = await w.product(merchant, { access_period_days: 30 });
+  const headers = { 'Idempotency-Key': newKey() };
+  const { body } = await w.call('POST', `/v1/products/${product_id}/handoffs`, {
+    key: merchant.key,
+    body: { customer_ref: 'known' },
+    headers,
+  });
+  return { slug: [slug], handoff_token: [body.handoff_token] };
+}
+
+/** A product that renews itself; its plan has landed, and nobody was told. */
+async function makePlan(w: World, { merchant }: Tenant, name: string): Promise<Made> {
+  const shop = await SubscriptionShop.open(w, {}, merchant);
+  const made = { product_id: [shop.product.product_id] };
+  if (!name.endsWith('/confirm')) return made;
+  const wire = await w.chain.sign(shop.wallet, (await shop.preparePlan()).body.transaction);
+  return { ...made, tx_signature: [await w.chain.call<string>('sendTransaction', wire, { encoding: 'base64' })] };
+}
+
+/** A buyer who has subscribed, and, where that is to be told, has cancelled again. */
+async function makeAuthorization(w: World, { merchant }: Tenant, name: string): Promise<Made> {
+  const buyer = await SubscriptionBuyer.connect(await SubscriptionShop.openPublished(w, {}, merchant));
+  await buyer.signAll();
+  const made = { authorization_id: [buyer.bill.subscription.authorization_id], wallet_address: [buyer.wallet.address] };
+  // A subscription is stopped once its first period is paid.
+  if (name.endsWith('/stop'))
+    await w.env.DB.prepare("UPDATE subscription_authorizations SET status = 'active', started_at = 1, version = version + 1 WHERE id = ?")
+      .bind(made.authorization_id[0])
+      .run();
+  if (!name.endsWith('/cancel-confirm')) return made;
+  const subscriber = await buyer.onChain();
+  return { ...made, tx_signature: [await subscriber.send(cancelInstruction(subscriber.route))] };
+}
+
+/** An open metered session of the sandbox, and a voucher that pays for a delivery of it. */
+async function makeMetered(w: World, { merchant }: Tenant, name: string): Promise<Made> {
+  const { product_id } = await sellToAgents(w, merchant, { price: { asset: 'USDC', amount: '1' } });
+  const shop = await MeteredShop.open(w, { merchant });
+  const { body } = await shop.announce('40');
+  const voucher = shop.buyer.voucher(20n, { expiresAt: 0 });
+  return {
+    session_id: [shop.session.session_id],
+    // The merchant says it in USDC, the buyer's client in base units.
+    ...(name.endsWith('/{session_id}/deliveries') && { amount: ['0.001'] }),
+    sessionId: [shop.buyer.channelId],
+    deliveryId: [body.deliveryId],
+    product_id: [product_id],
+    channelId: [voucher.data.channelId],
+    cumulativeAmount: [voucher.data.cumulativeAmount],
+    signature: [voucher.signature],
+    authorization: [credential(shop.session.challenge.header, { action: 'voucher', voucher })],
+  };
+}
+
+/** A payment that was paid a second time. */
+async function makeSecondPayment(w: World, { merchant }: Tenant): Promise<Made> {
+  const product = await w.product(merchant, { access_period_days: 30 });
+  const buyer = await w.chain.wallet();
+  const { payment } = await w.purchase(product, buyer);
+  // Not to the byte what was sent before, or the chain takes it for that.
+  const second = await w.chain.pay(buyer, payment, { units: BigInt(payment.price.base_units) + 1n });
+  await w.confirm(payment.payment_id, second);
+  return { payment_id: [payment.payment_id], tx_signature: [second] };
+}
+
+/** A payment that can be paid back, or whose refund has landed and was told to nobody. */
+async function makeRefund(w: World, { merchant }: Tenant, name: string): Promise<Made> {
+  const paid = await refundable(w, merchant);
+  return { payment_id: [paid.id], ...(name.endsWith('refund-confirm') ? { tx_signature: [await landRefund(w, merchant, paid)] } : {}) };
+}
+
+/** An account that has been at the processor before. */
+async function makeCustomer(w: World, { merchant }: Tenant): Promise<Made> {
+  await w.call('POST', '/v1/billing/checkout/processor', { key: merchant.token, body: { plan: 'starter' } });
+  return {};
+}
+
+async function makeDomain(w: World, { merchant }: Tenant): Promise<Made> {
+  await w.call('PUT', '/v1/account/domain', { key: merchant.token, body: { domain: 'shop.example.com' } });
+  // It may be looked at again at once.
+  await w.env.DB.prepare('UPDATE seller_domains SET checked_at = 0 WHERE merchant_id = ?').bind(merchant.userId).run();
+  return {};
+}
+
+/** A code that waits for an administrator, and a chat that no other claimed. */
+async function makeClaimCode(w: World, { merchant }: Tenant): Promise<Made> {
+  const { body } = await w.call('POST', '/v1/account/delivery/claims', { key: merchant.key, body: { provider: 'telegram' } });
+  return { provider: ['telegram'], code: [body.code], chat_id: [`-${crypto.getRandomValues(new Uint32Array(1))[0]}`] };
+}
+
+async function makeClaim(w: World, tenant: Tenant): Promise<Made> {
+  const { code, chat_id } = await makeClaimCode(w, tenant);
+  const headers = { 'X-Svc-Connector-Secret': CONNECTOR_SECRETS.telegram[0] };
+  const body = { code: code![0], chat_id: chat_id![0] };
+  const claimed = await w.call('POST', '/v1/integrations/connectors/telegram/claims', { headers, body });
+  return { claim_id: [claimed.body.claim_id] };
+}
+
+async function makeTicket(w: World, { merchant }: Tenant): Promise<Made> {
+  const { body } = await w.call('POST', '/v1/support/tickets', { key: merchant.key, body: { subject: 'A question', body: 'Why?' } });
+  return { ticket_id: [body.ticket_id] };
+}
+
+/** A plan that somebody without one has signed for. */
+async function makePlanPayment(w: World, { merchant }: Tenant, name: string): Promise<Made> {
+  await openTreasury(w);
+  const plan = name.split('/').at(-1) as PaidPlan;
+  return { payment_signature: [await payFor(w, await newSpender(w), plan, { key: merchant.key })] };
+}
+
+async function makeClub(w: World, { merchant }: Tenant): Promise<Made> {
+  return { slug: [(await w.product(merchant, { requires_identity: 'telegram' })).slug] };
+}
+
+/** A session that has ended, and a product of the sandbox with a buyer who has to be known, and one who has still to pay. */
+async function makeTest(w: World, { merchant, sandbox }: Tenant): Promise<Made> {
+  const session = await runScenario(w, merchant, 'payment_failed');
+  const seller = { ...merchant, key: merchant.sandboxKey };
+  const club = await w.product(seller, { requires_identity: 'telegram' });
+  const { body } = await w.call('POST', `/v1/products/p/${club.slug}/identity`, { body: {} });
+  return {
+    session_id: [session.session_id],
+    product_id: [sandbox.product_id!],
+    endpoint_id: [sandbox.endpoint_id!],
+    payment_id: [(await w.connect(await w.product(seller))).payment_id],
+    identity_session_id: [body.identity_session_id],
+  };
+}
+
+async function makeHook(w: World, { merchant }: Tenant): Promise<Made> {
+  const body = { target_url: 'https://hooks.example.com/x', event_type: '*' };
+  return { endpoint_id: [(await w.call('POST', '/v1/integrations/automation/hooks', { key: merchant.key, body })).body.endpoint_id] };
+}
+
+async function makeProof(w: World): Promise<Made> {
+  const wallet = await w.chain.wallet(0n);
+  const { body } = await askNonce(w, wallet.address);
+  const signed_message = [await signText(wallet, body.message)];
+  return { wallet_address: [wallet.address], message_nonce: [body.message_nonce], signed_message };
+}
+
+/** The token of a letter to a person who did not prove an address before. */
+async function makeSender(w: World, { merchant }: Tenant): Promise<Made> {
+  await w.db.run(`UPDATE accounts SET email_verified = 1 WHERE id = '${merchant.userId}'` as never);
+  return { email: ['grace@example.com'] };
+}
+
+async function makeLetterToken(w: World, _: Tenant, name: string): Promise<Made> {
+  const token = await letterToken(w, (await w.merchant()).userId, /reset/.test(name) ? 'reset' : 'verify');
+  return { handoff_token: [token], new_password: ['battery staple of a letter'] };
+}
+
+async function makeReady(w: World): Promise<Made> {
+  const setup = await (await Setup.create(w)).ready();
+  return { setup_intent_id: [setup.id], setup_secret: [setup.secret] };
+}

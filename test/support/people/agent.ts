@@ -1,0 +1,201 @@
+import type { KeyPairSigner } from '@solana/kit';
+import { x402Client, x402HTTPClient } from '@x402/core/client';
+import type { PaymentRequired } from '@x402/core/types';
+import { ExactSvmScheme } from '@x402/svm';
+import { keyRing } from '#core/crypto.ts';
+import { base58, base64 } from '#core/encoding.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import type { Env } from '#platform/context.ts';
+import { NETWORKS } from '#solana/assets.ts';
+import type { Answer, Merchant, World } from '../world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+/** An agent with the unmodified public client, paying on the world's chain. */
+export class Agent {
+  readonly wallet: KeyPairSigner;
+  readonly client: x402Client;
+  readonly #http: x402HTTPClient;
+
+  constructor(wallet: KeyPairSigner, rpcUrl: string) {
+    this.wallet = wallet;
+    this.client = new x402Client().register(NETWORKS.devnet.caip2, new ExactSvmScheme(wallet, { rpcUrl }));
+    this.#http = new x402HTTPClient(this.client);
+  }
+
+  /** The PAYMENT-SIGNATURE value for a PAYMENT-REQUIRED header. */
+  async pay(header: string): Promise<string> {
+    const required = this.#http.getPaymentRequiredResponse((name) => (name.toUpperCase() === 'PAYMENT-REQUIRED' ? header : null));
+    return this.payFor(required);
+  }
+
+  async payFor(required: PaymentRequired): Promise<string> {
+    const payload = await this.client.createPaymentPayload(required);
+    const headers = this.#http.encodePaymentSignatureHeader(payload);
+    return headers['PAYMENT-SIGNATURE']!;
+  }
+}
+
+export const newAgent = async (w: World, usdc?: bigint): Promise<Agent> => new Agent(await w.chain.wallet(usdc), w.chain.url);
+
+/** Address of the key that pays the network for agents. */
+export const feePayerOf = (w: World): string => base58.encode(keyRing(w.env.FEE_PAYER_KEYS as string)[0]!.publicKey);
+
+let keys = 0;
+export const newKey = (): string => `key-${++keys}-${crypto.randomUUID()}`;
+
+/** The merchant has an account to be paid to, and the key that pays the network can. */
+export async function readyToBePaid(w: World, merchant: Merchant): Promise<void> {
+  await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
+  await w.chain.call('local_fundUsdc', merchant.wallet.address, '1');
+}
+
+/** A product that agents can buy: confirmed for live mode, with a payout account and a fee payer that can pay. */
+export async function sellToAgents(w: World, merchant: Merchant, terms: Record<string, unknown> = {}): Promise<Body> {
+  await readyToBePaid(w, merchant);
+  return w.product(merchant, { price: { asset: 'USDC', amount: '0.01' }, live_mode_confirmed: true, ...terms });
+}
+
+/** A write of the access API under a key of its own, unless one is named. */
+export const write = (w: World, merchant: Merchant, path: string, body: unknown, options: WriteOptions = {}) =>
+  w.call('POST', `/v1/access/${path}`, {
+    key: options.key ?? merchant.key,
+    body,
+    headers: { 'Idempotency-Key': options.idempotencyKey ?? newKey() },
+    ...(options.env ? { env: options.env } : {}),
+  });
+
+export interface WriteOptions {
+  key?: string;
+  idempotencyKey?: string;
+  env?: Env;
+}
+
+export type Shop = Awaited<ReturnType<typeof openShop>>;
+
+/** A merchant, something to buy, and an agent who would: with the calls of both in short. */
+export async function openShop(w: World, terms: Record<string, unknown> = {}) {
+  const merchant = await w.merchant();
+  return stall(w, merchant, await sellToAgents(w, merchant, terms), await newAgent(w));
+}
+
+export function stall(w: World, merchant: Merchant, product: Body, agent: Agent) {
+  const named = { product_id: product.product_id as string };
+  const customer = { wallet_address: agent.wallet.address as string };
+  const consume = (body: object = {}, options: WriteOptions = {}) =>
+    write(w, merchant, 'entitlements/consume', { ...named, customer, ...body }, options);
+  const challenge = async (body: object = {}): Promise<string> => {
+    const { status, body: answer, headers } = await consume(body);
+    const header = headers.get('PAYMENT-REQUIRED');
+    if (!header) throw new Error(`no challenge: ${status} ${JSON.stringify(answer)}`);
+    return header;
+  };
+  return {
+    w,
+    merchant,
+    product,
+    agent,
+    customer,
+    consume,
+    challenge,
+    /** The PAYMENT-SIGNATURE of a fresh challenge. */
+    pay: async (body: object = {}): Promise<string> => agent.pay(await challenge(body)),
+    settle: (payment_signature: string, body: object = {}, options: WriteOptions = {}) =>
+      write(w, merchant, 'x402/settle', { ...named, payment_signature, consume_units: 1, ...body }, options),
+    grant: (body: object = {}, options: WriteOptions = {}) =>
+      write(w, merchant, 'entitlements/grant', { ...named, customer, reason: 'a test', ...body }, options),
+    refund: (consumption_id: string, options: WriteOptions = {}) =>
+      write(w, merchant, 'entitlements/refund', { consumption_id, reason: 'a test' }, options),
+    /** As the object says it is. */
+    entitlement: async (who: object = customer): Promise<Body> => {
+      const id = entitlementIdOf(merchant.userId, true, named.product_id, asCustomer(who));
+      return (await w.call('GET', `/v1/access/entitlements/${id}`, { key: merchant.key })).body;
+    },
+    /** What payments of this product left behind, all of them together. */
+    books: async () => {
+      const count = async (sql: string) => (await w.env.DB.prepare(sql).bind(named.product_id).first<number>('n'))!;
+      const of = (table: string, column: string) =>
+        count(`SELECT count(*) AS n FROM ${table} WHERE ${column} IN (SELECT payment_id FROM settlements WHERE product_id = ?)`);
+      return {
+        settlements: await count('SELECT count(*) AS n FROM settlements WHERE product_id = ?'),
+        claims: await of('tx_claims', 'subject_id'),
+        payments: await count('SELECT count(*) AS n FROM payments WHERE product_id = ?'),
+        receipts: await of('receipts', 'payment_id'),
+        memberships: await count('SELECT count(*) AS n FROM memberships WHERE product_id = ?'),
+      };
+    },
+  };
+}
+
+/** The books after exactly one payment. */
+export const ONE = { settlements: 1, claims: 1, payments: 1, receipts: 1, memberships: 0 };
+
+const asCustomer = (who: { wallet_address?: string; customer_ref?: string }) =>
+  who.wallet_address === undefined ? { customerRef: who.customer_ref } : { walletAddress: who.wallet_address };
+
+/** Whether a resource server may serve for this answer: it is a success, not a replay, and not another request's. */
+export const mayServe = ({ status, headers }: Answer<Body>): boolean =>
+  status === 200 && !headers.has('Idempotent-Replayed') && !headers.has('X-Svc-Duplicate-Settlement');
+
+/** What every other request is told of a success: the same payment, and nothing left of it. */
+export const asDuplicate = (body: Body, remaining = body.remaining): Body => ({
+  ...body,
+  duplicate: true,
+  granted_units: 0,
+  consumed_units: 0,
+  remaining,
+});
+
+/** Another world over the same chain and configuration, changed. */
+export const withConfig = (w: World, config: Record<string, string>): Env => ({ ...w.env, ...config });
+
+export interface ObjectCall {
+  binding: 'ADMISSION' | 'ENTITLEMENT' | 'METERED_SESSION';
+  verb: string;
+  /** Counted from 1 over all. */
+  number: number;
+}
+
+/** Whether the wire is cut there; what the test does first, a rival call for one, is waited for. */
+type ObjectCut = (call: ObjectCall) => boolean | Promise<boolean>;
+
+/** The real objects behind a wire that can be cut, before they hear of a call or after, and that counts what goes over it. */
+export function withObjectFaults(env: Env, faults: { before?: ObjectCut; after?: ObjectCut } = {}): { env: Env; calls: ObjectCall[] } {
+  const calls: ObjectCall[] = [];
+  const cut = () => Object.assign(new Error('Network connection lost.'), { retryable: true });
+  const wrap = (binding: ObjectCall['binding']) => ({
+    getByName: (name: string) => {
+      const stub = env[binding].getByName(name) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+      const travel =
+        (verb: string) =>
+        async (...args: unknown[]) => {
+          const call = { binding, verb, number: calls.length + 1 };
+          calls.push(call);
+          if (await faults.before?.(call)) throw cut();
+          const answer = await stub[verb]!(...args);
+          if (await faults.after?.(call)) throw cut();
+          return answer;
+        };
+      return new Proxy({}, { get: (_, verb) => travel(String(verb)) });
+    },
+  });
+  const objects = { ADMISSION: wrap('ADMISSION'), ENTITLEMENT: wrap('ENTITLEMENT'), METERED_SESSION: wrap('METERED_SESSION') };
+  return { env: { ...env, ...objects } as unknown as Env, calls };
+}
+
+/** The lease of a request whose holder died has run out. */
+export const letLeasesEnd = (w: World): Promise<unknown> =>
+  w.env.DB.prepare('UPDATE claims SET lease_until = 0 WHERE status IS NULL').run();
+
+/** Half a minute after the chain was first seen without a payment that can no longer land. */
+export const letDoubtsAge = (w: World): Promise<unknown> =>
+  w.env.DB.prepare("UPDATE settlements SET doubted_at = doubted_at - 31000 WHERE status = 'pending'").run();
+
+/** Every settlement that is looked for is due, and the service looks. */
+export async function sweepAll(w: World): Promise<void> {
+  await w.env.DB.prepare("UPDATE settlements SET next_check_at = 0 WHERE status <> 'settled' AND next_check_at IS NOT NULL").run();
+  await w.sweepAlone('settlements');
+}
+
+export const decoded = (header: string): Body => JSON.parse(new TextDecoder().decode(base64.decode(header)));

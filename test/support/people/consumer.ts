@@ -1,0 +1,133 @@
+import { newEventId } from '#core/ids.ts';
+import type { Job } from '#platform/context.ts';
+import type { EventType } from '#rules/events.ts';
+import { EVENT_CATALOG } from '../../../worker/published/event-catalog.ts';
+import { expectPublishedEvent } from '../clients/call.ts';
+import { testEnv } from '../runner/env.ts';
+import { WEBHOOK_SWEEPS } from '../runner/sweeps.ts';
+import type { Received } from '../servers/receiver.ts';
+import type { HeldAttempt, Merchant, World } from '../world.ts';
+
+export type Habit = 'ok' | 'flip' | 'fail' | 'gone' | 'redirect' | 'later' | 'big' | 'reset' | 'hang' | 'slow' | 'broken';
+
+/** A merchant's endpoint together with the server behind it. */
+export interface Consumer {
+  id: string;
+  secret: string;
+  box: string;
+  key: string;
+}
+
+export async function consumer(
+  w: World,
+  merchant: Merchant,
+  habit: Habit,
+  input: Record<string, unknown> = {},
+  key: string = merchant.key,
+): Promise<Consumer> {
+  const box = crypto.randomUUID();
+  const url = `${testEnv.TEST_RECEIVER_URL}/${habit}/${box}`;
+  const { status, body } = await w.call('POST', '/v1/webhooks/endpoints', { key, body: { url, ...input } });
+  if (status !== 201) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  return { id: body.endpoint_id, secret: body.secret, box, key };
+}
+
+/** What the server behind a consumer got so far; of each type, the first is held against the schema it is published with. */
+export async function received({ box }: Consumer): Promise<Received[]> {
+  const response = await fetch(`${testEnv.TEST_RECEIVER_URL}/_box/${box}`);
+  const got = await response.json<Received[]>();
+  const firsts = new Map(got.toReversed().map(({ headers, body }) => [headers['x-svc-event-type'], body]));
+  for (const body of firsts.values()) expectPublishedEvent(body);
+  return got;
+}
+
+/** What the server behind a `flip` consumer answers from now on. */
+export const flip = async ({ box }: Consumer, status: number): Promise<void> =>
+  void (await (await fetch(`${testEnv.TEST_RECEIVER_URL}/_flip/${box}/${status}`)).text());
+
+export interface DeliveryRow {
+  id: number;
+  event_id: string;
+  status: string;
+  attempt: number;
+  max_attempts: number;
+  next_attempt_at: number | null;
+  lease_until: number;
+  response_status: number | null;
+  response_ms: number | null;
+  response_excerpt: string | null;
+  error: string | null;
+  replay_of: number | null;
+  created_at: number;
+  completed_at: number | null;
+}
+
+export async function deliveries({ id }: Consumer): Promise<DeliveryRow[]> {
+  const rows = testEnv.DB.prepare('SELECT * FROM webhook_deliveries WHERE endpoint_id = ? ORDER BY id').bind(id);
+  return (await rows.all<DeliveryRow>()).results;
+}
+
+export interface EndpointRow {
+  status: string;
+  disabled_reason: string | null;
+  failure_streak: number;
+  failing_since: number | null;
+  last_failure_at: number | null;
+  last_success_at: number | null;
+}
+
+export const endpoint = async ({ id }: Consumer): Promise<EndpointRow> =>
+  (await testEnv.DB.prepare('SELECT * FROM webhook_endpoints WHERE id = ?').bind(id).first<EndpointRow>())!;
+
+/** So much time goes by for an endpoint and its deliveries: all they remember moves into the past. */
+export async function pass({ id }: Consumer, ms: number): Promise<void> {
+  await testEnv.DB.batch([
+    testEnv.DB.prepare(
+      `UPDATE webhook_deliveries SET next_attempt_at = next_attempt_at - ?1, lease_until = max(lease_until - ?1, 0), created_at = created_at - ?1
+       WHERE endpoint_id = ?2`,
+    ).bind(ms, id),
+    testEnv.DB.prepare(
+      `UPDATE webhook_endpoints SET created_at = created_at - ?1, last_failure_at = last_failure_at - ?1, failing_since = failing_since - ?1
+       WHERE id = ?2`,
+    ).bind(ms, id),
+  ]);
+}
+
+/** The attempts of this endpoint that wait in the queues; those of others are lost, for the sweep to find. */
+export async function waiting(w: World, mine: Consumer): Promise<HeldAttempt[]> {
+  const ids = new Set((await deliveries(mine)).map(({ id }) => id));
+  return w.attempts.splice(0).filter(({ deliveryId }) => ids.has(deliveryId));
+}
+
+/** The sweep leaves to the queues what is due for no longer than this. */
+export const PATIENCE_MS = 10_000;
+
+/** Everything of this endpoint that is due is found by the sweep and attempted once. Answers what was in the queues. */
+export async function attemptDue(w: World, mine: Consumer): Promise<HeldAttempt[]> {
+  w.attempts.length = 0;
+  await pass(mine, PATIENCE_MS);
+  await w.sweepEach(WEBHOOK_SWEEPS);
+  const due = await waiting(w, mine);
+  await w.attempt(due);
+  return due;
+}
+
+/** Events as a verb would store them, and the jobs it would queue: about themselves, for tests that need many. */
+export async function emit(
+  w: World,
+  { userId }: Merchant,
+  count = 1,
+  { type = 'payout.changed', livemode = true }: { type?: EventType; livemode?: boolean } = {},
+): Promise<Job[]> {
+  const now = Date.now();
+  const ids = Array.from({ length: count }, () => newEventId(now));
+  const insert = testEnv.DB.prepare(
+    `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at)
+     VALUES (?, ?, ?, 'product', ?, 1, ?, ?, 'req_test', ?)`,
+  );
+  const data = JSON.stringify({ object: EVENT_CATALOG[type].object.parse(EVENT_CATALOG[type].example) });
+  await testEnv.DB.batch(ids.map((id) => insert.bind(id, userId, livemode ? 1 : 0, crypto.randomUUID(), type, data, now)));
+  const jobs: Job[] = ids.map((id) => ({ kind: 'fanOut', eventIds: [id] }));
+  w.queue.sent.push(...jobs.map((job) => ({ job, delaySeconds: 0 })));
+  return jobs;
+}

@@ -1,0 +1,35 @@
+import type { TestProject } from 'vitest/node';
+import { startChainServer } from '../../../local/chain/server.ts';
+import { startOutside } from '../../../local/outside/outside.ts';
+import { startPriceSource } from '../../../local/price-source.ts';
+import { startMailServer } from '../servers/mail-server.ts';
+import { startReceiver } from '../servers/receiver.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    chainUrl: string;
+    receiverUrl: string;
+    priceUrl: string;
+    mailUrl: string;
+    outsideUrl: string;
+  }
+}
+
+/**
+ * One chain server, one consumer of webhooks, one price source, one provider of mail and one small world of outside parties for all test
+ * files; each opens places of its own on them.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startChainServer({ port: 0 });
+  const receiver = await startReceiver();
+  const prices = await startPriceSource();
+  const [mail, outside] = await Promise.all([startMailServer(), startOutside()]);
+  project.provide('chainUrl', server.url);
+  project.provide('receiverUrl', receiver.url);
+  project.provide('priceUrl', prices.url);
+  project.provide('mailUrl', mail.url);
+  project.provide('outsideUrl', outside.url);
+  return async () => {
+    await Promise.all([server.close(), receiver.close(), prices.close(), mail.close(), outside.close()]);
+  };
+}

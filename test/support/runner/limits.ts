@@ -1,0 +1,80 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { CALLS_MAX, currentBudget, withBudget } from '#core/isolate/budget.ts';
+import type { Env } from '#platform/context.ts';
+import { noteStatement } from '../faults/tenant-statements.ts';
+
+/** The most that one invocation may ask of others and read. Calls are counted by the service itself. */
+export const LIMITS = { subrequests: CALLS_MAX, rows: 100_000 };
+
+/** What one invocation has asked for so far. */
+interface Spent {
+  rows: number;
+  /** Rows read to count what a list has in all. */
+  counted: number;
+  /** The statement that read most, for a failing test to show. */
+  worst: { sql: string; rows: number };
+  /** Drizzle's single reads throw away what they read: run once more for it, where an invocation may read much. */
+  countsReads: boolean;
+}
+
+const invocations = new AsyncLocalStorage<Spent>();
+
+/** Runs an invocation to its end, and fails it where it asked for more than it may. */
+export async function withinLimits<T>(
+  name: string,
+  run: () => Promise<T>,
+  { countsReads = false, rowsMax = LIMITS.rows }: { countsReads?: boolean; rowsMax?: number } = {},
+): Promise<T> {
+  const spent: Spent = { rows: 0, counted: 0, worst: { sql: '', rows: 0 }, countsReads };
+  const [answer, subrequests] = await invocations.run(spent, () => withBudget(async () => [await run(), currentBudget().spent] as const));
+  const { rows, counted, worst } = spent;
+  if (subrequests >= LIMITS.subrequests || rows > rowsMax || rows + counted > LIMITS.rows)
+    throw new Error(
+      `${name} made ${subrequests} subrequests and read ${rows} rows, ${counted} to count: more than an invocation may, as in ${worst.sql}`,
+    );
+  return answer;
+}
+
+/** An environment with a database that counts the rows the invocation reads. */
+export const metered = <E extends Env>(env: E): E => ({ ...env, DB: meteredDatabase(env.DB) });
+
+function meteredDatabase(database: D1Database): D1Database {
+  const real = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
+  const read = <T>(result: D1Result<T>, sql: string): D1Result<T> => {
+    const spent = invocations.getStore();
+    const { rows_read: rows } = result.meta;
+    if (spent) spent[/^\s*select count\(\*\)/i.test(sql) ? 'counted' : 'rows'] += rows;
+    if (spent && rows > spent.worst.rows) spent.worst = { sql, rows };
+    return result;
+  };
+  const wrap = (statement: D1PreparedStatement, sql: string): D1PreparedStatement => {
+    const isRead = /^\s*(?:select|with)\b/i.test(sql);
+    const all = async () => read(await statement.all(), sql);
+    const bare =
+      (verb: 'raw' | 'first') =>
+      async (...options: unknown[]) => {
+        if (invocations.getStore()?.countsReads && isRead) read(await statement.all(), sql);
+        return (statement[verb] as (...options: unknown[]) => Promise<unknown>)(...options);
+      };
+    const wrapped = {
+      bind: (...values: unknown[]) => wrap(statement.bind(...values), sql),
+      all,
+      run: all,
+      raw: bare('raw'),
+      first: bare('first'),
+    } as unknown as D1PreparedStatement;
+    real.set(wrapped, { statement, sql });
+    return wrapped;
+  };
+  return {
+    prepare: (sql: string) => {
+      if (invocations.getStore()) noteStatement(sql);
+      return wrap(database.prepare(sql), sql);
+    },
+    batch: async (statements: D1PreparedStatement[]) => {
+      const known = statements.map((statement) => real.get(statement) ?? { statement, sql: 'a statement of a test' });
+      const results = await database.batch(known.map(({ statement }) => statement));
+      return results.map((result, index) => read(result, known[index]!.sql));
+    },
+  } as unknown as D1Database;
+}

@@ -1,0 +1,113 @@
+import { vi } from 'vitest';
+import type { AttemptMessage, Env } from '#platform/context.ts';
+import worker from '../../../worker/index.ts';
+import type { HeldAttempt, World } from '../world.ts';
+
+/** As in wrangler.toml. */
+const ATTEMPTS_BATCH = 6;
+export const JOBS_BATCH = 10;
+
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A URL of a receiver that has no answer within the time of an attempt. */
+const SILENT = /^(.*)\/(?:hang|slow)\/([^/]+)$/;
+
+/** From now on a request to a silent server runs out of time when the test says so, not after its fifteen seconds. */
+export function holdSilent(): { open(): number; expire(): Promise<void> } {
+  const open = new Set<AbortController>();
+  /** How many requests each of its boxes is to have. */
+  const sent = new Map<string, number>();
+  const { fetch } = globalThis;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const [, origin, box] = SILENT.exec(String(input)) ?? [];
+    if (box === undefined) return fetch(input, init);
+    const kept = `${origin}/_box/${box}`;
+    sent.set(kept, (sent.get(kept) ?? 0) + 1);
+    const patience = new AbortController();
+    open.add(patience);
+    return fetch(input, { ...init, signal: patience.signal }).finally(() => open.delete(patience));
+  });
+  const hasArrived = async ([kept, count]: [string, number]) => (await (await fetch(kept)).json<unknown[]>()).length >= count;
+  const timeout = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+  const expire = async () => {
+    for (const one of sent) while (!(await hasArrived(one))) await pause(5);
+    for (const patience of open) patience.abort(timeout);
+  };
+  return { open: () => open.size, expire };
+}
+
+/** The consumers of the two queues as the platform runs them: the next batch when the handler returned, whatever it left behind. */
+export class AttemptQueues {
+  readonly #background: Promise<unknown>[] = [];
+  #underWay = 0;
+  #isOver = false;
+  readonly #w: World;
+  readonly #env: Env;
+  readonly #beforeBatch: () => Promise<unknown>;
+  readonly #loops: Promise<void>[];
+
+  constructor(w: World, env: Env = w.env, beforeBatch: () => Promise<unknown> = async () => {}) {
+    this.#w = w;
+    this.#env = env;
+    this.#beforeBatch = beforeBatch;
+    this.#loops = [false, true].map((isSlow) => this.#consume(isSlow));
+  }
+
+  #take(isSlow: boolean): HeldAttempt[] {
+    const { attempts } = this.#w;
+    const batch: HeldAttempt[] = [];
+    for (let i = 0; i < attempts.length && batch.length < ATTEMPTS_BATCH; ) {
+      // What has a delay waits; the end of this test brings it earlier, through the sweep.
+      if (attempts[i]!.isSlow === isSlow && attempts[i]!.delaySeconds === 0) batch.push(...attempts.splice(i, 1));
+      else i++;
+    }
+    return batch;
+  }
+
+  async #consume(isSlow: boolean): Promise<void> {
+    await pause(0);
+    for (;;) {
+      const batch = this.#take(isSlow);
+      if (batch.length === 0 && this.#isOver) return;
+      if (batch.length === 0) {
+        await pause(2);
+        continue;
+      }
+      await this.#beforeBatch();
+      const messages = batch.map((held, index) => ({
+        id: `a${index}`,
+        timestamp: new Date(),
+        attempts: 1,
+        body: { deliveryId: held.deliveryId },
+        ack: () => {},
+        retry: () => this.#w.attempts.push(held),
+      }));
+      const execution = { waitUntil: (work: Promise<unknown>) => this.#leave(work), passThroughOnException: () => {}, props: {} };
+      const queue = isSlow ? 'svc-webhooks-slow' : 'svc-webhooks';
+      await worker.queue(
+        { queue, messages } as unknown as MessageBatch<AttemptMessage>,
+        this.#env,
+        execution as unknown as Parameters<typeof worker.queue>[2],
+      );
+    }
+  }
+
+  #leave(work: Promise<unknown>): void {
+    this.#underWay++;
+    this.#background.push(work.finally(() => this.#underWay--));
+  }
+
+  /** No more messages will come: what is there is consumed. */
+  async drain(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#loops);
+  }
+
+  /** And what it left behind has ended too; silent servers run out of time as soon as only they are waited for. */
+  async end(silent?: ReturnType<typeof holdSilent>): Promise<void> {
+    await this.drain();
+    while (silent && this.#underWay > silent.open()) await pause(2);
+    await silent?.expire();
+    await Promise.all(this.#background);
+  }
+}
