@@ -104,7 +104,7 @@ export default defineConfig({
         resolve: { alias: { 'cloudflare:workers': WITHOUT_WORKERD, 'cloudflare:test': WITHOUT_WORKERD } },
         test: {
           name: 'unit',
-          include: ['test/rules/**/*.test.ts', 'test/contract/{architecture,budgets,glossary,limits,spec}.test.ts'],
+          include: ['test/rules/**/*.test.ts', 'test/contract/{architecture,budgets,docs,glossary,limits,spec,style}.test.ts'],
           exclude: process.env.TAG === 'volume' ? LEFT_OUT : [],
           setupFiles: [WITHOUT_WORKERD],
           globalSetup: ['./test/support/runner/global-setup.ts'],

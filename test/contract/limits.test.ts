@@ -1,48 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { CALLS_MAX } from '#core/isolate/budget.ts';
-import {
-  BODY_KB,
-  COUNTED_FILTERED_MAX,
-  COUNTED_ROWS_MAX,
-  IDEMPOTENCY_KEY,
-  LIFE,
-  OPEN_SESSIONS_MAX,
-  OWN_NAME_MAX,
-  PER_PAGE,
-  TIMELINE,
-} from '#core/limits.ts';
-import { ADDRESS_CEILINGS, PAYER_LIMITS, PLAN_DAYS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '#rules/plans.ts';
+import { BODY_KB, IDEMPOTENCY_KEY, OWN_NAME_MAX, PER_PAGE, TIMELINE } from '#core/limits.ts';
+import { ADDRESS_CEILINGS, PLAN_DAYS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '#rules/plans.ts';
 import { openApi } from '../support/clients/call.ts';
 import { operations, rowsUnder } from './spec-routes.ts';
 
-const README = Object.values(import.meta.glob<string>('../../README.md', { query: '?raw', import: 'default', eager: true }))[0]!;
+const deploy = Object.values(
+  import.meta.glob<string>('../../docs/operations/deploy.md', { query: '?raw', import: 'default', eager: true }),
+)[0]!;
 const wrangler = Object.values(import.meta.glob<string>('../../wrangler.toml', { query: '?raw', import: 'default', eager: true }))[0]!;
 const nodesNamed = import.meta.glob<string>(['../../package.json', '../../sdk/package.json', '../../README.md', '../../sdk/README.md'], {
   query: '?raw',
   import: 'default',
   eager: true,
 });
-/** The text without its line breaks. */
-const prose = README.replace(/\s+/g, ' ');
-const plain = (count: number): string => count.toLocaleString('en');
-
-/** The rows below a table's header, as cells without their backticks. */
-function tableUnder(header: string): string[][] {
-  const [, below] = README.split(`\n${header}`);
-  const lines = below!.split('\n').slice(2);
-  const end = lines.findIndex((line) => !line.startsWith('|'));
-  return lines.slice(0, end).map((line) =>
-    line
-      .slice(1, -1)
-      .split('|')
-      .map((cell) => cell.trim().replaceAll('`', '')),
-  );
-}
-
-const WINDOWS: Record<number, string> = { 60: 'a minute', 900: 'in 15 minutes', 3600: 'an hour' };
-const said = (buckets: Record<string, PublicBucket>): string[][] =>
-  Object.entries(buckets).map(([name, { max, windowSeconds }]) => [name, `${max} ${WINDOWS[windowSeconds]}`]);
-
 describe('the version of Node', () => {
   it('is the same one in both packages and both READMEs', () => {
     const named = Object.entries(nodesNamed).map(([path, text]) => [path, /(?:"node": ">=|Node )(\d+\.\d+)/.exec(text)?.[1]]);
@@ -52,33 +23,6 @@ describe('the version of Node', () => {
 });
 
 describe('a limit', () => {
-  it('of plans stands in the README as it is counted', () => {
-    const figures = PLAN_NAMES.map((plan) => {
-      const { priceUsdc, activeKeysMax, activeProductsMax, enabledEndpointsMax, requestsPerMinute, meteredPerSecond, feesPerDay } =
-        PLANS[plan];
-      const products = Number.isFinite(activeProductsMax) ? String(activeProductsMax) : 'any number';
-      const counts = [activeKeysMax, products, enabledEndpointsMax, requestsPerMinute, meteredPerSecond].map(String);
-      return [plan, priceUsdc, ...counts, plain(feesPerDay)];
-    });
-    expect(tableUnder(`| Plan | USDC for ${PLAN_DAYS} days |`)).toEqual(figures);
-  });
-
-  it('of callers without a credential stands in the README as it is counted', () => {
-    expect(tableUnder('| Bucket |').map((row) => row.slice(0, 2))).toEqual(said(PUBLIC_BUCKETS));
-    expect(tableUnder('| Over all of them, one address |')).toEqual(said(ADDRESS_CEILINGS));
-  });
-
-  it.each([
-    `A list shows ${PER_PAGE.default} entries a page and at most ${PER_PAGE.max}, a timeline ${TIMELINE.default} and at most ${TIMELINE.max}.`,
-    `up to ${OWN_NAME_MAX} characters, a body up to ${BODY_KB.usual} KB, what providers send up to ${BODY_KB.provider} KB, a manifest and invoice metadata up to ${plain(BODY_KB.long)} KB`,
-    `\`Idempotency-Key\` (${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.max} visible ASCII characters)`,
-    `At most ${plain(OPEN_SESSIONS_MAX)} sessions of a product`,
-    `price and customer fixed for ${LIFE.paymentSessionMinutes} minutes`,
-    `A setup ends after ${LIFE.setupHours} hours`,
-    `exact to ${plain(COUNTED_ROWS_MAX)} (\`total_exact: false\` beyond; ${plain(COUNTED_FILTERED_MAX)} for events by type`,
-    `may have ${PAYER_LIMITS.open} payments open, and ${PAYER_LIMITS.failed} that failed on chain`,
-  ])('stands in the README as it is enforced: %s', (sentence) => expect(prose).toContain(sentence));
-
   it('of calls is the one that the platform enforces', () => {
     expect(wrangler).toMatch(new RegExp(`\\[limits\\]\nsubrequests = ${CALLS_MAX}\n`));
   });
@@ -164,11 +108,11 @@ describe('a specified limit', () => {
   });
 });
 
-describe('what README has an operator make before the first deployment', () => {
+describe('queues that docs/operations/deploy.md creates', () => {
   it('is every queue of the configuration, with the queue of its dead messages', () => {
-    const [, names = ''] = /^for name in ([\w -]+); do npx wrangler queues create svc-\$name;.*svc-\$name-dead; done$/m.exec(README) ?? [];
+    const [, names = ''] = /^for name in ([\w -]+); do npx wrangler queues create svc-\$name;.*svc-\$name-dead; done$/m.exec(deploy) ?? [];
     const inPairs = names.split(' ').flatMap((name) => [`svc-${name}`, `svc-${name}-dead`]);
-    const alone = [...README.matchAll(/^npx wrangler queues create (svc-[\w-]+)$/gm)].map(([, name]) => name!);
+    const alone = [...deploy.matchAll(/^npx wrangler queues create (svc-[\w-]+)$/gm)].map(([, name]) => name!);
     const configured = new Set([...wrangler.matchAll(/^(?:dead_letter_)?queue = "([\w-]+)"$/gm)].map(([, name]) => name!));
     expect([...inPairs, ...alone].sort()).toEqual([...configured].sort());
   });

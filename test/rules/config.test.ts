@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { simulatedConfig } from '#platform/chain/simulated-config.ts';
-import { configTable } from '#platform/config-table.ts';
-import readme from '../../README.md?raw';
 import { base64url } from '../../worker/core/encoding.ts';
 import { type Finding, readConfig } from '../../worker/platform/config.ts';
 import { type VariableName, variables } from '../../worker/platform/variables.ts';
@@ -122,11 +120,6 @@ describe('a configuration', () => {
 });
 
 describe('the table of variables', () => {
-  it('is the one in the README, line by line', () => {
-    const [, below = ''] = readme.split(/^(?=\| Variable \| Form \|)/m);
-    expect(below.slice(0, below.indexOf('\n\n')).split('\n')).toEqual(configTable().split('\n'));
-  });
-
   it('knows every variable that wrangler.toml sets, and keeps every secret out of there', () => {
     const vars = /^\[vars\]\n([\s\S]*?)\n\n(?:#|\[)/m.exec(wranglerToml)![1]!;
     const set = [...vars.matchAll(/^([A-Z_]+) = /gm)].map(([, name]) => name as VariableName);

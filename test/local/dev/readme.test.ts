@@ -11,9 +11,21 @@ import { JOURNEYS } from '../../../worker/published/site/journeys.ts';
 import { DevProcess } from './dev-process.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+function guide(name: string): string {
+  return `docs/${name}.md`;
+}
+/** README.md and the guides, in an order in which each may use the variables of the pages before it. */
+const PAGES = [
+  'README.md',
+  ...['quickstart', 'checkout', 'membership-delivery', 'pay-per-request', 'facilitator', 'subscriptions', 'metered-sessions'].map(guide),
+  ...['webhooks', 'unmatched-and-refunds', 'sandbox', 'agents', 'account', 'email-and-receipts', 'guarantees'].map(guide),
+  ...['deploy', 'integrations', 'secrets', 'monitoring', 'upgrade', 'backup', 'cost', 'data-retention'].map((name) =>
+    guide(`operations/${name}`),
+  ),
+];
+const text = PAGES.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
 const blocksOf = (language: string) =>
-  [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block]) => block!);
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block]) => block!);
 const blocks = blocksOf('sh');
 
 /** What is not pasted here, by how it begins, and why. */
