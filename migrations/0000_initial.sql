@@ -231,7 +231,7 @@ CREATE TABLE `payment_sessions` (
 	`product_id` text NOT NULL,
 	`asset` text NOT NULL,
 	`price_amount` text NOT NULL,
-	`rail_id` text,
+	`rail_id` text NOT NULL,
 	`customer_ref` text,
 	`success_url` text,
 	`metadata` text NOT NULL,
@@ -666,7 +666,6 @@ CREATE TABLE `payments` (
 	`late_grace_seconds` integer DEFAULT 120 NOT NULL,
 	`confirmed_at` integer,
 	`finalized_at` integer,
-	`orphan_suspected_at` integer,
 	`orphaned_at` integer,
 	`refunds` text,
 	`access_revoked_at` integer,
@@ -743,10 +742,9 @@ CREATE TABLE `activations` (
 	`account_id` text NOT NULL,
 	`livemode` integer DEFAULT true NOT NULL,
 	`plan` text NOT NULL,
-	`amount` text,
+	`amount` text NOT NULL,
 	`resulting_plan` text NOT NULL,
 	`paid_through` integer,
-	`resulting_price` text,
 	`receipt_id` text NOT NULL,
 	`created_at` integer NOT NULL
 );

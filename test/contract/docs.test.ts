@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { referencePages } from '../../local/docs-reference.ts';
+import { referencePages } from '../../local/reference-pages.ts';
 import { openApi } from '../support/clients/call.ts';
 
 const PAGE_LINES_MAX = 300;
@@ -48,11 +48,17 @@ const anchorsOf = (path: string): string[] =>
   );
 
 describe('docs/reference', () => {
-  it('a reference page is what `npm run docs:reference` writes', () => {
-    const written = Object.fromEntries(
-      pages.filter(({ path }) => path.startsWith('docs/reference/')).map(({ path, text }) => [path.slice('docs/reference/'.length), text]),
+  it.each(Object.entries(referencePages()))('%s is what the code says: `npm run docs:reference` writes it', async (name, text) => {
+    await expect(text).toMatchFileSnapshot(`../../docs/reference/${name}`);
+  });
+
+  it('has no other page', () => {
+    const names = pages.map(({ path }) => path).filter((path) => path.startsWith('docs/reference/'));
+    expect(names.sort()).toEqual(
+      Object.keys(referencePages())
+        .map((name) => `docs/reference/${name}`)
+        .sort(),
     );
-    expect(written).toEqual(referencePages());
   });
 });
 

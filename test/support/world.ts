@@ -3,6 +3,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { utf8 } from '#core/encoding.ts';
 import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
+import { sealHash } from '#features/accounts/auth/passwords.ts';
 import { emailKeysOf, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
 import { issueToken } from '#features/accounts/auth/tokens.ts';
 import { type AttemptMessage, type Env, type Job, type MailMessage, newCtx, type SweepMessage } from '#platform/context.ts';
@@ -176,7 +177,8 @@ export class World {
   async merchant(plan: PlanName = 'scale'): Promise<Merchant> {
     const email = `merchant-${this.#name}-${++this.#people}@example.com`;
     const ctx = newCtx(this.env, { requestId: 'req_merchant', defer: () => {} });
-    const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeysOf(ctx, email).keys[0], passwordHash: PASSWORD_HASH });
+    const passwordHash = await sealHash(ctx.config.PEPPER, PASSWORD_HASH);
+    const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeysOf(ctx, email).keys[0], passwordHash });
     await storeAccount(newestOf(ctx), { ...account, plan });
     const { token } = await issueToken(ctx, account, { authTime: ctx.now, firstIat: ctx.now, method: 'pwd' });
     const [key, sandboxKey] = await Promise.all(

@@ -172,12 +172,8 @@ export function extendPlan(held: PaidTime, { plan: bought, paidUnits, at }: Plan
   return { plan, planThrough: at + Number(ms), planPrice };
 }
 
-/**
- * What purchases amount to, in their order. A purchase from before amounts were kept is known by what was held right after it
- * alone, and counts as that.
- */
-export const foldPurchases = (purchases: readonly (PlanPurchase | PaidTime)[]): PaidTime =>
-  purchases.reduce<PaidTime>((held, step) => ('at' in step ? extendPlan(held, step) : step), NO_PLAN);
+/** Returns what purchases, in their order, add to what was held before. */
+export const foldPurchases = (purchases: readonly PlanPurchase[], held: PaidTime = NO_PLAN): PaidTime => purchases.reduce(extendPlan, held);
 
 /**
  * What a call counts against: the API at large by the minute, or by the second consume, settle and metered calls. Unpaid requests begin metered

@@ -107,12 +107,4 @@ describe('what is sealed', () => {
     expect((await figures(rings.inFront))['webhook_secrets old']).toBe(1);
     await w.env.DB.prepare('DELETE FROM webhook_endpoints WHERE id = ?').bind(damaged).run();
   });
-
-  it('of accounts from before hashes were sealed is sealed by the sweep, without their persons', async () => {
-    const { email: early } = await w.merchant();
-    expect((await figures(w.env))['password_hashes old']).toBe(1);
-    await w.sweepAlone('seals');
-    expect((await figures(w.env))['password_hashes old']).toBe(0);
-    expect((await w.call('POST', '/v1/auth/login', { body: { email: early, password: PASSWORD } })).status).toBe(200);
-  });
 });

@@ -15,7 +15,6 @@ export const UNPAID = {
   recoversPaymentId: null,
   confirmedAt: null,
   finalizedAt: null,
-  orphanSuspectedAt: null,
   orphanedAt: null,
   refunds: null,
   accessRevokedAt: null,

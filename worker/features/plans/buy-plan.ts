@@ -58,7 +58,6 @@ export function planActivation(
     amount: settlement.amount,
     resultingPlan: after.plan,
     paidThrough: after.planThrough,
-    resultingPrice: planPrice,
     receiptId: receipt.result.id,
     createdAt: at,
   };

@@ -4,10 +4,7 @@ import type { Activation } from '#platform/db/tables/plans.ts';
 import { foldPurchases, type HeldPlan, type PaidTime, type PlanPurchase, planPrice } from '#rules/plans.ts';
 import { listActivations } from './store.ts';
 
-const toPurchase = ({ plan, amount, createdAt: at, resultingPlan, paidThrough, resultingPrice }: Activation): PlanPurchase | PaidTime =>
-  amount === null
-    ? { plan: resultingPlan, planThrough: paidThrough, planPrice: resultingPrice ?? planPrice(resultingPlan) }
-    : { plan, paidUnits: amount, at };
+const toPurchase = ({ plan, amount: paidUnits, createdAt: at }: Activation): PlanPurchase => ({ plan, paidUnits, at });
 
 /** What an account's activations amount to: those that stand, and this one only if it does. */
 export async function foldActivations(db: Db, accountId: AccountId, one: { paymentId: PaymentId; stands: boolean }): Promise<PaidTime> {

@@ -1,17 +1,14 @@
 import { sealAnew, sealVersions } from '#core/crypto.ts';
 import { storyOf } from '#core/errors.ts';
-import { isSealedHash, PASSWORD_PURPOSE, passwordKeys, sealHash } from '#features/accounts/auth/passwords.ts';
+import { PASSWORD_PURPOSE, passwordKeys } from '#features/accounts/auth/passwords.ts';
 import { secretPurpose } from '#features/webhooks/endpoints/endpoint.ts';
 import type { Config, Ctx, Shard } from '#platform/context.ts';
 import { answerPurpose } from '#platform/db/idempotency-record.ts';
 import { type Swept, sweepPages } from '#platform/db/sweeps.ts';
-import { countSealed, listSealed, replaceSealed, SEALED_KINDS, type SealedKind, type SealedRow, VERSION_LENGTH } from './store.ts';
-
-/** Hashes from before they were sealed begin with this. */
-const UNSEALED = '$scrypt$'.slice(0, VERSION_LENGTH);
+import { countSealed, listSealed, replaceSealed, SEALED_KINDS, type SealedKind, type SealedRow } from './store.ts';
 
 interface Seal {
-  /** The names of the keys, the first first; then those that must give way too. */
+  /** Names of the keys, the first in front. */
   versions(): Promise<readonly string[]>;
   anew(row: SealedRow): Promise<string>;
 }
@@ -26,8 +23,8 @@ const sealsOf = ({ SEAL_KEYS, PEPPER }: Config): Record<SealedKind, Seal> => ({
     anew: ({ owner, sealed }) => sealAnew(SEAL_KEYS, answerPurpose(owner), sealed),
   },
   password_hashes: {
-    versions: async () => [...(await sealVersions(passwordKeys(PEPPER))), UNSEALED],
-    anew: ({ sealed }) => (isSealedHash(sealed) ? sealAnew(passwordKeys(PEPPER), PASSWORD_PURPOSE, sealed) : sealHash(PEPPER, sealed)),
+    versions: () => sealVersions(passwordKeys(PEPPER)),
+    anew: ({ sealed }) => sealAnew(passwordKeys(PEPPER), PASSWORD_PURPOSE, sealed),
   },
 });
 

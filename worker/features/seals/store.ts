@@ -1,6 +1,6 @@
 /**
  * What the database holds sealed, and which row each is sealed for. An index of each column begins with the first eight characters of its
- * texts, which name the key; of password hashes from before they were sealed those are `$scrypt$`.
+ * texts, which name the key.
  * @module
  */
 
@@ -16,7 +16,7 @@ const SEALED = {
 export type SealedKind = keyof typeof SEALED;
 export const SEALED_KINDS = Object.keys(SEALED) as SealedKind[];
 
-export const VERSION_LENGTH = 8;
+const VERSION_LENGTH = 8;
 /** As the indexes have it, word for word. */
 const sealVersionOf = (column: string) => sql.raw(`substr(${column}, 1, ${VERSION_LENGTH})`);
 

@@ -29,13 +29,9 @@ export const passwordKeys = (peppers: string): string =>
     .map((pepper) => base64url.encode(hmacSha256(utf8(pepper), utf8('password-seal'))))
     .join();
 
-/** False for a hash that was stored before hashes were sealed. */
-export const isSealedHash = (stored: string): boolean => !stored.startsWith('$');
-
 export const sealHash = (peppers: string, hash: string): Promise<string> => seal(passwordKeys(peppers), PASSWORD_PURPOSE, hash);
 
-const openHash = (peppers: string, stored: string): Promise<string> =>
-  isSealedHash(stored) ? unseal(passwordKeys(peppers), PASSWORD_PURPOSE, stored) : Promise.resolve(stored);
+const openHash = (peppers: string, stored: string): Promise<string> => unseal(passwordKeys(peppers), PASSWORD_PURPOSE, stored);
 
 /** Password hashes that an isolate makes at a time: each is about a tenth of a second in which it does nothing else. */
 const IN_FLIGHT_MAX = 8;

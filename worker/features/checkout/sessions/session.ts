@@ -164,7 +164,7 @@ export const endOfNext = ({ now }: Ctx, { expiresAt }: PaymentSession): number =
 /** What is sold in a session: at its price and over its rail first, whatever the product says by now. */
 const promisedIn = ({ asset, priceAmount, railId }: PaymentSession, { product, ...seller }: Listing): Listing => ({
   ...seller,
-  product: { ...product, asset, priceAmount, defaultRail: railId ?? product.defaultRail },
+  product: { ...product, asset, priceAmount, defaultRail: railId },
 });
 
 /** What is behind the link a merchant's server sends a buyer to. `payment` is the one to go on with, or the one that paid it. */

@@ -3,6 +3,7 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 import type { AccountId, HandoffId, IdentitySessionId, PaymentId, PaymentSessionId, ProductId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
 import type { IdentityProvider, PaymentFailure } from '#rules/payment-terms.ts';
+import type { RailId } from '#rules/rails.ts';
 import { amount, flag, instant, json } from './columns.ts';
 
 /** A checkout that the merchant's server opened for one buyer: holds at most one payment that is not over. */
@@ -16,8 +17,8 @@ export const paymentSessions = sqliteTable(
     /** The promised price; a later edit of the product does not change it. */
     asset: text('asset').$type<Asset>().notNull(),
     priceAmount: amount('price_amount').notNull(),
-    /** The checkout rail it was opened for, and begins with; null: opened before it was kept. */
-    railId: text('rail_id'),
+    /** Checkout rail that the session was opened for. */
+    railId: text('rail_id').$type<RailId>().notNull(),
     customerRef: text('customer_ref'),
     successUrl: text('success_url'),
     metadata: json<Record<string, string>>('metadata').notNull(),

@@ -61,8 +61,6 @@ export const payments = sqliteTable(
     confirmedAt: instant('confirmed_at'),
     /** What became of its transaction afterwards, as a payment shows it. The claim is what is watched and believed. */
     finalizedAt: instant('finalized_at'),
-    /** Written and read by releases before claims were watched. */
-    orphanSuspectedAt: instant('orphan_suspected_at'),
     orphanedAt: instant('orphaned_at'),
     /** null: nothing was refunded. */
     refunds: json<Refund[]>('refunds'),

@@ -12,12 +12,10 @@ export const activations = sqliteTable(
     /** Of test purchases only the account's other test purchases know: they change no limit of it. */
     livemode: flag('livemode').notNull().default(true),
     plan: text('plan').$type<PaidPlan>().notNull(),
-    /** What was paid; null: from before it was kept, so that only what was held afterwards tells what it bought. */
-    amount: amount('amount'),
-    /** The plan, its end (null: none) and what 30 days of it had cost, as they were right after it. */
+    amount: amount('amount').notNull(),
+    /** The account's plan and its end (null: none) right after this purchase. */
     resultingPlan: text('resulting_plan').$type<PlanName>().notNull(),
     paidThrough: instant('paid_through'),
-    resultingPrice: amount('resulting_price'),
     receiptId: text('receipt_id').$type<ReceiptId>().notNull(),
     /** From when it counts: later than any other of its account. */
     createdAt: instant('created_at').notNull(),
