@@ -11,6 +11,14 @@ import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 export const findMeteredSession = async (db: Db, sessionId: MeteredSessionId): Promise<MeteredSessionRow | null> =>
   (await db.select().from(meteredSessions).where(eq(meteredSessions.id, sessionId)).get()) ?? null;
 
+type Named = Pick<MeteredSnapshot, 'sessionId'>;
+
+const updateRow = ({ db }: Shard, { sessionId }: Named, patch: Partial<MeteredSessionRow>, condition?: SQL) =>
+  db
+    .update(meteredSessions)
+    .set(patch)
+    .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), condition));
+
 export const insertMeteredSession = (db: Db, session: MeteredSessionRow): Write => db.insert(meteredSessions).values(session);
 
 const countedColumns = (snapshot: MeteredSnapshot) => ({
@@ -114,7 +122,7 @@ export const sessionSnapshotOf = (session: MeteredSessionRow): MeteredSnapshot =
   updatedAt: session.updatedAt,
 });
 
-export const holdsChannel = async (db: Db, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>, channelId: string): Promise<boolean> =>
+export const holdsChannel = async (db: Db, { sessionId }: Named, channelId: string): Promise<boolean> =>
   (await findMeteredSession(db, sessionId as MeteredSessionId))?.channelId === channelId;
 
 export type NotedSession = MeteredSessionRow & { channelId: string; authorizedSigner: string };
@@ -125,15 +133,14 @@ export const OPENING_DEAD_MS = 5 * MINUTE;
 
 type Opening = { channelId: string; payer: string | null; authorizedSigner: string };
 
-const noteChannel = (ctx: Shard, sessionId: string, { channelId, payer, authorizedSigner }: Opening, isFree: SQL) =>
-  ctx.db
-    .update(meteredSessions)
-    .set({ channelId, payerWallet: payer, authorizedSigner, updatedAt: ctx.now, nextLookAt: ctx.now + OPENING_DEAD_MS })
-    .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), eq(meteredSessions.status, 'created'), isFree));
+const noteChannel = (ctx: Shard, session: Named, { channelId, payer, authorizedSigner }: Opening, isFree: SQL) => {
+  const noted = { channelId, payerWallet: payer, authorizedSigner, updatedAt: ctx.now, nextLookAt: ctx.now + OPENING_DEAD_MS };
+  return updateRow(ctx, session, noted, sql`status = 'created' AND ${isFree}`);
+};
 
 /** Aborts if the session has another opening that may still land. A unique index keeps a channel to one session. */
-export const noteOpening = (ctx: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>, opening: Opening): Write[] => [
-  noteChannel(ctx, sessionId, opening, sql`expires_at > ${ctx.now} AND (channel_id IS NULL OR updated_at <= ${ctx.now - OPENING_DEAD_MS})`),
+export const noteOpening = (ctx: Shard, session: Named, opening: Opening): Write[] => [
+  noteChannel(ctx, session, opening, sql`expires_at > ${ctx.now} AND (channel_id IS NULL OR updated_at <= ${ctx.now - OPENING_DEAD_MS})`),
   abortUnlessChanged(ctx),
 ];
 
@@ -143,50 +150,35 @@ export const noteOpening = (ctx: Shard, { sessionId }: Pick<MeteredSnapshot, 'se
  */
 export async function takeSession(ctx: Shard, sessionId: string, opening: Opening): Promise<MeteredSessionRow | null> {
   const isInTime = sql`(channel_id IS NOT NULL OR expires_at > ${ctx.now})`;
-  const [row = null] = await noteChannel(ctx, sessionId, opening, isInTime).returning();
+  const [row = null] = await noteChannel(ctx, { sessionId }, opening, isInTime).returning();
   return row;
 }
 
 /** Finds the last settlement that was begun for a session. */
-export async function findSettling(
-  db: Db,
-  { sessionId }: Pick<MeteredSnapshot, 'sessionId'>,
-): Promise<{ paymentId: PaymentId; cumulative: bigint } | null> {
+export async function findSettling(db: Db, { sessionId }: Named): Promise<{ paymentId: PaymentId; cumulative: bigint } | null> {
   const session = await findMeteredSession(db, sessionId as MeteredSessionId);
   if (!session || session.settlingPaymentId === null) return null;
   return { paymentId: session.settlingPaymentId, cumulative: session.settlingCumulative ?? 0n };
 }
 
 /** Stops all reads of a channel of which nothing is left. */
-export async function stopReads({ db }: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>): Promise<void> {
-  await db
-    .update(meteredSessions)
-    .set({ nextLookAt: null })
-    .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), sql`ended_at IS NOT NULL`));
+export async function stopReads(ctx: Shard, session: Named): Promise<void> {
+  await updateRow(ctx, session, { nextLookAt: null }, sql`ended_at IS NOT NULL`);
 }
 
 /** Keeps sweeps and the overdue check away until the object's own read, which comes after `afterMs`. */
-export async function postponeSessionRead(
-  { db, now }: Shard,
-  { sessionId }: Pick<MeteredSnapshot, 'sessionId'>,
-  afterMs: number,
-): Promise<void> {
-  await db
-    .update(meteredSessions)
-    .set({ nextLookAt: now + 2 * afterMs, sealDueAt: now + 2 * afterMs })
-    .where(eq(meteredSessions.id, sessionId as MeteredSessionId));
+export async function postponeSessionRead(ctx: Shard, session: Named, afterMs: number): Promise<void> {
+  const at = ctx.now + 2 * afterMs;
+  await updateRow(ctx, session, { nextLookAt: at, sealDueAt: at });
 }
 
 /** Aborts if another settlement was begun after `before`. */
 export const beginSettlement = (
   ctx: Shard,
-  { sessionId }: Pick<MeteredSnapshot, 'sessionId'>,
+  session: Named,
   { before, paymentId, cumulative }: { before: PaymentId | null; paymentId: PaymentId; cumulative: bigint },
 ): Write[] => [
-  ctx.db
-    .update(meteredSessions)
-    .set({ settlingPaymentId: paymentId, settlingCumulative: cumulative })
-    .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), sql`settling_payment_id IS ${before}`)),
+  updateRow(ctx, session, { settlingPaymentId: paymentId, settlingCumulative: cumulative }, sql`settling_payment_id IS ${before}`),
   abortUnlessChanged(ctx),
 ];
 
@@ -216,11 +208,8 @@ export const insertPayouts = (
 type Progress = Partial<Pick<MeteredSessionRow, 'payoutSeen' | 'payoutSeenTx' | 'payoutReadTx'>>;
 
 /** Stores how far the transactions of a session's channel were read. */
-export async function noteProgress({ db }: Shard, { sessionId }: { sessionId: string }, progress: Progress): Promise<void> {
-  await db
-    .update(meteredSessions)
-    .set(progress)
-    .where(eq(meteredSessions.id, sessionId as MeteredSessionId));
+export async function noteProgress(ctx: Shard, session: Named, progress: Progress): Promise<void> {
+  await updateRow(ctx, session, progress);
 }
 
 export type ErasedSession = Pick<MeteredSessionRow, 'id' | 'livemode' | 'channelId'>;

@@ -31,7 +31,7 @@ interface Attempt<R> {
 /** `sent`: it may land. `paid`: the chain shows the period as collected. `out_of_time`: a transaction might land in the next period. */
 type AttemptResult<R> =
   | { kind: 'sent'; txSignature: string }
-  | { kind: 'unclaimed'; reason: R; period: PeriodTimes }
+  | { kind: 'unclaimed'; reason: R }
   | { kind: 'paid' | 'out_of_time'; period: PeriodTimes }
   | { kind: 'short'; code: Shortage; period: PeriodTimes }
   | { kind: 'no_consent'; code: CollectionCode }
@@ -47,7 +47,7 @@ export async function collectPeriod<R>(
   if (prepared.kind === 'not_now') return refusalOf(prepared.standing);
   if (prepared.kind !== 'ready') return prepared;
   const reason = await claim(prepared);
-  if (reason !== null) return { kind: 'unclaimed', reason, period: prepared.period };
+  if (reason !== null) return { kind: 'unclaimed', reason };
   await countFee(ctx, row);
   const sent = await ctx.chain.sendTransaction(prepared.wire, { preflight: false });
   if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);

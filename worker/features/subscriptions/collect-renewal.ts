@@ -42,42 +42,48 @@ export async function followUp(
   ctx: Shard,
   row: AuthorizationRow,
   look: SubscriptionLook,
-  lifetime: ReturnType<typeof shareLifetime> = shareLifetime(ctx),
+  lifetime: Lifetime = shareLifetime(ctx),
 ): Promise<void> {
   const current = await applyLook(ctx, row, look);
   if (!isDue(current, ctx.now)) return schedule(ctx, current, current.nextAttemptAt, await renewalLetter(ctx, current));
-  const puller = findPuller(ctx, current);
-  if (puller === null) return waitForKey(ctx, current);
+  const nextAt = await collectRenewal(ctx, current, look, lifetime);
+  if (nextAt !== null) await schedule(ctx, current, nextAt);
+}
+
+type Lifetime = ReturnType<typeof shareLifetime>;
+
+/** Collects the running period. Returns the time of the next attempt, or null if the attempt has stored it. */
+async function collectRenewal(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook, lifetime: Lifetime): Promise<number | null> {
+  const puller = findPuller(ctx, row);
+  if (puller === null) {
+    ctx.note(`puller ${row.puller} is not in SUBSCRIPTION_KEYS: ${row.id} cannot be collected`);
+    return withoutKeyAt(row, ctx.now);
+  }
   const nonce = newNonce();
-  const attempt = await collectPeriod(ctx, current, {
-    puller,
-    look,
-    marks: { memo: `svc:${nonce}`, references: [] },
-    lifetime,
-    claim: (ready) => claimRenewal(ctx, current, ready, nonce),
-  });
+  const marks = { memo: `svc:${nonce}`, references: [] };
+  const attempt = await collectPeriod(ctx, row, { puller, look, marks, lifetime, claim: (ready) => claimRenewal(ctx, row, ready, nonce) });
   switch (attempt.kind) {
     case 'sent':
-      return;
+      return null;
     case 'unclaimed':
-      return followUnclaimed(ctx, current, attempt);
+      return attempt.reason.nextAt;
     case 'paid':
-      return followPaid(ctx, current, attempt.period);
+      return followPaid(ctx, row, attempt.period);
     case 'short':
-      return noteShortage(ctx, current, attempt.code, attempt.period);
+      await noteShortage(ctx, row, attempt.code, attempt.period);
+      return null;
     case 'out_of_time':
-      return schedule(ctx, current, attemptAt(current, attempt.period, ctx.now));
+      return attemptAt(row, attempt.period, ctx.now);
     // The attempt may have read newer accounts. The next read applies a loss of consent.
     default:
-      return schedule(ctx, current, ctx.now + AGAIN_MS);
+      return ctx.now + AGAIN_MS;
   }
 }
 
 /** Retries at growing intervals, and within an hour after the key is configured again. */
-function waitForKey(ctx: Shard, row: AuthorizationRow): Promise<void> {
-  ctx.note(`puller ${row.puller} is not in SUBSCRIPTION_KEYS: ${row.id} cannot be collected`);
-  const waited = ctx.now - (row.paidThrough ?? row.createdAt);
-  return schedule(ctx, row, ctx.now + Math.min(HOUR, Math.max(AGAIN_MS, Math.floor(waited / 8))));
+function withoutKeyAt(row: AuthorizationRow, now: number): number {
+  const waited = now - (row.paidThrough ?? row.createdAt);
+  return now + Math.min(HOUR, Math.max(AGAIN_MS, Math.floor(waited / 8)));
 }
 
 /** Returns the time of a period's first attempt, or the next period's if it has passed. */
@@ -112,10 +118,10 @@ async function noteShortage(ctx: Shard, row: AuthorizationRow, code: Shortage, p
 }
 
 /** Follows a period that the chain shows as paid: by a stored payment, by a transaction under way, or by the plan's owner. */
-async function followPaid(ctx: Shard, row: AuthorizationRow, period: PeriodTimes): Promise<void> {
-  if (row.periodEndsAt !== null && row.periodEndsAt >= period.endsAt) return schedule(ctx, row, attemptAt(row, period, ctx.now));
+async function followPaid(ctx: Shard, row: AuthorizationRow, period: PeriodTimes): Promise<number | null> {
+  if (row.periodEndsAt !== null && row.periodEndsAt >= period.endsAt) return attemptAt(row, period, ctx.now);
   const isTaken = (await findPeriodClaim(ctx, row, period)) === 'taken';
-  if (isTaken || !(await recordOwnersCollection(ctx, row, period))) await schedule(ctx, row, ctx.now + AGAIN_MS);
+  return !isTaken && (await recordOwnersCollection(ctx, row, period)) ? null : ctx.now + AGAIN_MS;
 }
 
 /** Returns `taken` if the period is collected or our transaction may land, else the failed attempt that claimed it before. */
@@ -132,15 +138,19 @@ async function findPeriodClaim(
   return mayLand ? 'taken' : { before: claim.paymentId };
 }
 
-type Unclaimed = 'taken' | 'unpayable' | 'lost';
+/** `nextAt`: time of the next attempt, or null if the row has changed or another request was faster. */
+interface Unclaimed {
+  nextAt: number | null;
+}
 
-/** Claims the period for a settlement, whose sweep finds the transaction. `lost`: the row has changed or another request was faster. */
+/** Claims the period for a settlement, whose sweep finds the transaction. */
 async function claimRenewal(ctx: Shard, row: AuthorizationRow, ready: ReadyCollection, nonce: string): Promise<Unclaimed | null> {
   const { period } = ready;
   const claim = await findPeriodClaim(ctx, row, period);
-  if (claim === 'taken') return 'taken';
+  if (claim === 'taken') return { nextAt: ctx.now + AGAIN_MS };
   const merchant = (await findPayee(ctx.db, row.merchantId, row.recipientWallet)) ?? raise('not_found');
-  if (merchant.status !== 'active' || (row.livemode && merchant.isKnown !== 1)) return 'unpayable';
+  // A suspended merchant serves no buyer, and a wallet that is no longer theirs is not paid: the period is skipped.
+  if (merchant.status !== 'active' || (row.livemode && merchant.isKnown !== 1)) return { nextAt: attemptAt(row, period, ctx.now) };
   const settlement = draftSettlement(ctx, row, ready, { nonce, merchantName: merchant.displayName });
   const { paymentId } = settlement;
   const claimed = { authorizationId: row.id, periodStartsAt: period.startsAt, periodEndsAt: period.endsAt, paymentId };
@@ -149,13 +159,7 @@ async function claimRenewal(ctx: Shard, row: AuthorizationRow, ready: ReadyColle
     scheduleAuthorization(ctx.db, row, scheduleOf(row, ctx.now + AGAIN_MS, ctx.now)),
     abortUnlessChanged(ctx),
   ];
-  return (await claimOwn(ctx, settlement, writes)) ? null : 'lost';
-}
-
-/** Skips the period of a merchant who is suspended or has lost the wallet: they serve no buyer, or would not be paid. */
-function followUnclaimed(ctx: Shard, row: AuthorizationRow, { reason, period }: { reason: Unclaimed; period: PeriodTimes }) {
-  if (reason === 'lost') return;
-  return schedule(ctx, row, reason === 'taken' ? ctx.now + AGAIN_MS : attemptAt(row, period, ctx.now));
+  return (await claimOwn(ctx, settlement, writes)) ? null : { nextAt: null };
 }
 
 /** Time until the sweep of settlements reads the transaction. */

@@ -20,7 +20,7 @@ export const getAuthorization = async (ctx: Shard, authorizationId: Authorizatio
 export const ASKED_READ_MS = 10 * SECOND;
 const asked = new Memory<AuthorizationId, number>(10_000);
 
-/** True where the chain may still change the authorization. */
+/** True if the chain may still change the authorization. */
 export const isRead = ({ status, endedAt, stoppedAt }: AuthorizationRow): boolean =>
   status !== 'pending' && endedAt === null && stoppedAt === null;
 

@@ -94,13 +94,13 @@ async function openOnChain(ctx: Shard, session: MeteredSnapshot, action: OpenAct
 async function acceptChannel(ctx: Shard, session: MeteredSnapshot, action: OpenAction, account: ChainAccount | null) {
   const found = verifyFound(session, action, account);
   if (!found.ok) return found;
-  const problem = await findPayoutProblem(ctx, session, found.bound.payer);
+  const problem = payoutProblemOf(await readPayability(ctx, session, found.bound.payer));
   return problem ? refuse(problem) : found;
 }
 
 /** Creates a channel with the buyer's transaction, which the session's operator co-signs. */
 async function createChannel(ctx: Shard, session: MeteredSnapshot, action: OpenAction): Promise<FoundChannel | Refused> {
-  const unpayable = await findPayoutProblem(ctx, session, null);
+  const unpayable = payoutProblemOf(await readPayability(ctx, session, null));
   if (unpayable) return refuse(unpayable);
   if (action.transaction === undefined) return refuse('transaction-required');
   const verified = verifyOpening(action.transaction, expectedOf(session, action));
@@ -130,12 +130,11 @@ function verifyFound(session: MeteredTerms, requested: Requested, account: Chain
   return { ok: true, bound: { channelId, payer, authorizedSigner }, deposit, settled };
 }
 
-/** Finds the party without a token account: the program would keep its share. */
-async function findPayoutProblem(ctx: Shard, session: MeteredTerms, payer: string | null): Promise<PayoutProblem | null> {
-  const { isPayable, hasPayer } = await readPayability(ctx, session, payer);
+/** The program would keep the share of a party without a token account. */
+const payoutProblemOf = ({ isPayable, hasPayer }: { isPayable: boolean; hasPayer: boolean }): PayoutProblem | null => {
   if (!isPayable) return 'payout-account-missing';
   return hasPayer ? null : 'payer-account-missing';
-}
+};
 
 const WAITS_MS = [250, 250, 400, 600, 900, 1300, 1800, 2500];
 /** The node of a payer who pushed is rarely further ahead, and a stranger may name a channel that does not exist. */
