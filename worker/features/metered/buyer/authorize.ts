@@ -51,7 +51,7 @@ async function act(ctx: Scope, session: MeteredSnapshot, { credential, action }:
   }
   switch (action.action) {
     case 'commit':
-      return commitDelivery(ctx, session.sessionId, action, count);
+      return commitDelivery(ctx, session, action, count);
     case 'voucher':
       return takeVoucher(ctx, session, action.voucher);
     case 'topUp':

@@ -6,7 +6,7 @@ import { isOver } from '#rules/metered/channel.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import type { CommitProblem, VoucherProblem } from '#rules/metered/vouchers.ts';
 import type { CommitReceipt } from '../resource.ts';
-import { callSession, isOpened, type OpenedSession, presentTo, recallSession, rememberSession } from '../session.ts';
+import { callSession, isOpened, type OpenedSession, presentTo, rememberSession } from '../session.ts';
 
 interface Commit {
   deliveryId: string;
@@ -40,10 +40,14 @@ export type CountUse = (session: MeteredSnapshot) => Promise<void>;
 
 /**
  * Takes a voucher for one delivery without a database read. Only a voucher that the buyer has just signed counts as a use: forged and
- * published ones do not spend the merchant's calls. 404, 410 channel_closed, and the errors of `count`.
+ * published ones do not spend the merchant's calls. 410 channel_closed, and the errors of `count`.
  */
-export async function commitDelivery(ctx: Ctx, sessionId: string, { deliveryId, voucher }: Commit, count: CountUse): Promise<Committed> {
-  const session = await recallSession(ctx, sessionId);
+export async function commitDelivery(
+  ctx: Ctx,
+  session: MeteredSnapshot,
+  { deliveryId, voucher }: Commit,
+  count: CountUse,
+): Promise<Committed> {
   if (!isOpened(session)) {
     if (isOver(session)) throw new ApiError('channel_closed');
     return { ok: false, reason: 'not-open' };
@@ -51,7 +55,7 @@ export async function commitDelivery(ctx: Ctx, sessionId: string, { deliveryId, 
   const presented = await presentTo(session, voucher);
   if (!presented.ok) return presented;
   if (presented.voucher.isSigned && presented.voucher.cumulative > BigInt(session.cumulative)) await count(session);
-  const answer = await callSession(ctx, sessionId, (object, caller) =>
+  const answer = await callSession(ctx, session.sessionId, (object, caller) =>
     object.commit({ deliveryId, voucher: presented.voucher, ...caller }),
   );
   if (!answer.ok && answer.reason === 'channel-sealed') throw new ApiError('channel_closed');
@@ -64,7 +68,7 @@ export async function commitDelivery(ctx: Ctx, sessionId: string, { deliveryId, 
     deliveryId,
     sessionId: session.bound.channelId,
     status: replayed ? 'replayed' : 'committed',
-    session_id: sessionId,
+    session_id: session.sessionId,
   };
   return { ok: true, committed: receipt };
 }

@@ -10,7 +10,7 @@ import { routes } from '#platform/http/route.ts';
 import { SignedVoucher } from '#protocols/mpp/session.ts';
 import { announceDelivery } from '../deliver.ts';
 import { CommitReceiptBody, DirectiveBody, MeteredSessionBody, sessionParam, toDirective, toMeteredResource } from '../resource.ts';
-import { sessionOfChannel, withProgram } from '../session.ts';
+import { recallSession, sessionOfChannel, withProgram } from '../session.ts';
 import { authorizeSession } from './authorize.ts';
 import { type CommitRefusal, type CountUse, commitDelivery, readCommit } from './commit.ts';
 
@@ -90,7 +90,7 @@ export const meteredSessionRoutes = routes('Metered')
         const problem = { loc: ['body', 'voucher'], msg: 'A voucher is needed, here or in Authorization', type: 'missing' };
         throw new ApiError('validation_error', { problems: [problem] });
       }
-      const committed = await commitDelivery(ctx, params.session_id, commit, countsUse(c));
+      const committed = await commitDelivery(ctx, await recallSession(ctx, params.session_id), commit, countsUse(c));
       if (!committed.ok) throw mismatch(committed.reason);
       return committed.committed;
     },
