@@ -12,7 +12,7 @@ import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMails } from '#features/mail-delivery/attempt.ts';
 import { sweepDuePlans } from '#features/mail-delivery/due-plans.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
-import { sweepChannels, sweepUnopened } from '#features/metered/watch/sweep.ts';
+import { sweepChannels, sweepUnopened } from '#features/metered/watch/watch-channels.ts';
 import { sweepRefunds } from '#features/payments/refunds/forget.ts';
 import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';

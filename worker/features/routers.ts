@@ -40,7 +40,7 @@ import { paperRoutes } from '#features/receipts/papers/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from '#features/receipts/routes.ts';
 import { pageWalletRoutes } from '#features/sandbox/page-wallet.routes.ts';
 import { sandboxRoutes } from '#features/sandbox/routes.ts';
-import { cancellationRoutes, subscriptionRoutes } from '#features/subscriptions/authorization/routes.ts';
+import { cancellationRoutes, subscriptionRoutes } from '#features/subscriptions/routes.ts';
 import { supportRoutes } from '#features/support/routes.ts';
 import { integrationRoutes } from '#features/webhooks/automation/routes.ts';
 import { deliveryRoutes } from '#features/webhooks/deliveries/routes.ts';

@@ -21,6 +21,26 @@ export async function inTime<T>({ leftMs }: Timed, call: () => Promise<T>, failu
   return Promise.race([call(), deadline]).finally(() => clearTimeout(timer));
 }
 
+/**
+ * Calls `read` after each wait until it returns a value. Returns null once the waits exceed `patienceMs`, or the caller's deadline comes
+ * before the next one.
+ */
+export async function poll<T>(
+  { leftMs }: Timed,
+  { waitsMs, patienceMs }: { waitsMs: readonly number[]; patienceMs: number },
+  read: () => Promise<T | null>,
+): Promise<T | null> {
+  let waited = 0;
+  for (const wait of waitsMs) {
+    waited += wait;
+    if (waited > patienceMs || leftMs() <= wait) return null;
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    const value = await read();
+    if (value !== null) return value;
+  }
+  return null;
+}
+
 /** The database's own statement of each that was made here: a batch may hold those of several callers. */
 const real = new WeakMap<object, D1PreparedStatement>();
 

@@ -2,7 +2,7 @@ import { address } from '@solana/kit';
 import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/token';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
-import { forgetEndedSessions } from '#features/metered/erase.ts';
+import { forgetEndedSessions } from '#features/metered/session.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../../support/chain/chain.ts';
 import { channelWorld, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';

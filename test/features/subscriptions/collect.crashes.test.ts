@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { followUp } from '#features/subscriptions/collect.ts';
+import { followUp } from '#features/subscriptions/collect-renewal.ts';
 import { lookAtSubscriptions } from '#features/subscriptions/look.ts';
 import { seededRandom, withFaults } from '../../support/faults/faults.ts';
 import { collectingWorld, PRICE, run, type SubscriptionLife, SubscriptionSeller, shardOf } from '../../support/models/subscription-life.ts';

@@ -1,6 +1,6 @@
 import { AccountRole, address, addSignersToInstruction, type Instruction, type KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findCollection } from '#features/subscriptions/find-collection.ts';
+import { findCollection } from '#features/subscriptions/collect-period.ts';
 import { newCtx } from '#platform/context.ts';
 import { TOKEN_PROGRAM } from '#solana/assets.ts';
 import { collectInstruction } from '#solana/programs/subscriptions/instructions.ts';

@@ -2,7 +2,7 @@ import { address, addSignersToInstruction, type Instruction, type KeyPairSigner 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64url } from '#core/encoding.ts';
-import { prepareCollection } from '#features/subscriptions/prepare-collection.ts';
+import { prepareCollection } from '#features/subscriptions/collect-period.ts';
 import { type Ctx, newCtx } from '#platform/context.ts';
 import { TOKEN_PROGRAM } from '#solana/assets.ts';
 import { cancelInstruction, collectInstruction } from '#solana/programs/subscriptions/instructions.ts';

@@ -32,12 +32,12 @@ export interface AgreedPlan {
   periodHours: number;
 }
 
-/** The first look at a checkout's subscription, which its buyer may sign anywhere. */
-const FIRST_LOOK_MS = 15 * SECOND;
+/** Time until the first read of a checkout's subscription, which its buyer may sign elsewhere. */
+const FIRST_READ_MS = 15 * SECOND;
 
 /**
- * The authorization of a checkout, `pending` until its first period is collected. To be stored in the batch that makes the payment, whose
- * terms name it. The wallet is the one that the checkout was opened for. `payment` is paid in USDC.
+ * Plans a checkout's authorization, `pending` until its first period is collected. The batch that creates the payment stores it. `payment` is
+ * in USDC, and its terms name the authorization.
  */
 export function planAuthorization(ctx: Shard, payment: Payment & { expectedWallet: string }, plan: AgreedPlan): Change<AuthorizationRow> {
   const id = (payment.terms.authorizationId ?? newAuthorizationId(ctx.now)) as AuthorizationId;
@@ -70,7 +70,7 @@ export function planAuthorization(ctx: Shard, payment: Payment & { expectedWalle
     stoppedAt: null,
     nextAttemptAt: null,
     collectAt: null,
-    nextLookAt: ctx.now + FIRST_LOOK_MS,
+    nextLookAt: ctx.now + FIRST_READ_MS,
     askedReadAt: null,
     endedAt: null,
     createdAt: ctx.now,
@@ -80,7 +80,7 @@ export function planAuthorization(ctx: Shard, payment: Payment & { expectedWalle
   return { events: [], writes: [insertAuthorization(ctx.db, row)], result: row };
 }
 
-/** Where an authorization's money comes from and goes to, as the program needs it. */
+/** Accounts of a collection, as the program takes them. */
 export const routeOf = (row: AuthorizationRow): CollectionRoute => ({
   plan: row.planAddress as Address,
   subscriber: row.subscriberWallet as Address,
@@ -96,7 +96,7 @@ export const factsOf = (row: AuthorizationRow): AuthorizationFacts => ({
   periodMs: row.periodHours * HOUR,
 });
 
-/** Resumed and approved again, it is authorized again. Of a checkout that came to nothing its payment tells. */
+/** Event of each step. A checkout that fails has an event of its payment instead. */
 const EVENT_OF: Record<AuthorizationStep, EventType> = {
   authorize: 'subscription.authorized',
   collect: 'subscription.renewed',
@@ -110,8 +110,8 @@ const EVENT_OF: Record<AuthorizationStep, EventType> = {
 };
 
 /**
- * One step of an authorization: the row after it, its event, which is also the lock, and what its membership shows of it. `null` changes
- * the row and no status, without an event. `patch.membershipId` names the membership that it pays for from now on.
+ * Plans a step of an authorization: its row, its event, which is also the lock, and its membership's copy. Without a step the status stays
+ * and no event is stored. `patch.membershipId`: the membership that it pays for from now on.
  */
 export function stepAuthorization(
   ctx: Shard,
@@ -121,10 +121,10 @@ export function stepAuthorization(
 ): Change<AuthorizationRow> {
   const status = step === null ? before.status : AUTHORIZATION.next(before.status, step);
   const after = { ...before, ...patch, status, updatedAt: ctx.now, version: before.version + 1 };
-  const isTold = step !== null && before.status !== 'pending' ? true : step === 'authorize';
+  const hasEvent = step === 'authorize' || (step !== null && before.status !== 'pending');
   const isNew = after.membershipId !== before.membershipId || step === 'authorize';
   return {
-    events: isTold ? [authorizationEvent(EVENT_OF[step!], before, after)] : [],
+    events: hasEvent ? [authorizationEvent(EVENT_OF[step!], before, after)] : [],
     writes: [
       ...updateAuthorization(ctx, before, after),
       ...(after.membershipId === null || (!isNew && status === before.status)
@@ -136,8 +136,8 @@ export function stepAuthorization(
 }
 
 /**
- * Ends an authorization at the merchant's word, for good: it is cancelled, with its event once. The buyer's consent stays on the chain, so
- * that the plan's owner could still collect; the event's email says how to end that. Nothing changes for one that is over or was stopped.
+ * Plans the end of an authorization that its merchant stops. The buyer's consent stays on the chain and the plan's owner could still collect;
+ * the event's email says how to end that. Changes nothing if it is over or stopped.
  */
 export function planStop(ctx: Shard, row: AuthorizationRow): Change<AuthorizationRow> {
   if (row.stoppedAt !== null || row.status === 'pending' || row.status === 'expired') return unchanged(row);
@@ -156,7 +156,7 @@ const authorizationEvent = (type: EventType, before: AuthorizationRow, after: Au
   ...(after.membershipId ? { membershipId: after.membershipId } : {}),
 });
 
-/** An authorization that is over for good: nothing is looked at, and it is kept for a while. */
+/** Columns of an authorization that is over. Its account is not read any more. */
 export const overAt = ({ now }: Ctx): Pick<AuthorizationRow, 'endedAt' | 'nextAttemptAt' | 'nextLookAt'> => ({
   endedAt: now,
   nextAttemptAt: null,

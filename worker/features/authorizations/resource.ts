@@ -42,7 +42,6 @@ export const AuthorizationBody = z
 export const nextChargeOf = ({ status, paidThrough, nextAttemptAt }: AuthorizationRow): number | null =>
   status === 'active' || status === 'past_due' ? (paidThrough ?? nextAttemptAt) : null;
 
-/** An authorization as its merchant is shown it. Its addresses are public on the chain. */
 export function toAuthorizationResource(row: AuthorizationRow): z.infer<typeof AuthorizationBody> {
   const { lastCollection: last, cancelledAt, cancelEffectiveAt } = row;
   return {

@@ -5,11 +5,10 @@ import { given } from '#platform/http/openapi.ts';
 import type { StepKind } from '#solana/programs/subscriptions/steps.ts';
 
 const KINDS = ['approve', 'subscribe', 'resume', 'revoke'] as const satisfies StepKind[];
-/** Why there is nothing to sign although the wallet is not subscribed. */
+/** Reasons for an empty list of steps. */
 const STEP_PROBLEMS = ['refused', 'plan_missing', 'ending', 'subscribed', 'unavailable'] as const;
 type StepProblem = (typeof STEP_PROBLEMS)[number];
 
-/** What a checkout's buyer signs on the way to a subscription. */
 export const SubscribingBody = z
   .object({
     authorization_id: z.string(),
@@ -56,12 +55,11 @@ export const SubscribingBody = z
 /** Page on which a subscriber sees what runs, and ends it. */
 export const manageUrlOf = ({ baseUrl }: Ctx, id: string): string => `${baseUrl}/s/${id}`;
 
-/** Steps as the chain stands now. */
+/** `holder`: the authorization that collects already, if `problem` is `subscribed`. */
 export interface Subscribing {
   authorization: Pick<AuthorizationRow, 'id' | 'planAddress' | 'subscriptionAddress' | 'periodHours'>;
   steps: { kind: StepKind; transaction: string | null; lastValidBlockHeight: bigint | null }[];
   problem: StepProblem | null;
-  /** Authorization that the wallet is subscribed by already, where `problem` is `subscribed`. */
   holder?: Pick<AuthorizationRow, 'id'>;
 }
 

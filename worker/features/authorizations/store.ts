@@ -21,14 +21,14 @@ const { id, paymentId, subscriptionAddress, livemode, version, createdAt, custom
 export const findAuthorization = async (db: Db, authorizationId: AuthorizationId): Promise<AuthorizationRow | null> =>
   (await db.select().from(subscriptionAuthorizations).where(eq(id, authorizationId)).get()) ?? null;
 
-/** The authorization that a checkout was made with. */
+/** Finds the authorization of a checkout. */
 export const findAuthorizationOf = async (db: Db, checkout: PaymentId): Promise<AuthorizationRow | null> =>
   (await db.select().from(subscriptionAuthorizations).where(eq(paymentId, checkout)).get()) ?? null;
 
-/** As the index has it, word for word. */
+/** Condition of the unique index, verbatim. */
 const IS_STANDING = sql`status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval')`;
 
-/** The one authorization that what stands at an address on the chain is collected for; null: there is none. */
+/** Finds the authorization that collects from a subscription's address. A unique index allows one. */
 export const findStanding = async (db: Db, address: string, tenant: Tenant): Promise<AuthorizationRow | null> =>
   (await db
     .select()
@@ -38,41 +38,30 @@ export const findStanding = async (db: Db, address: string, tenant: Tenant): Pro
 
 type Addressed = Pick<AuthorizationRow, 'id' | 'merchantId' | 'livemode' | 'subscriptionAddress'>;
 
-/** True where another checkout of the same wallet for the same plan waits for its signature, or has it. */
-export const hasOther = async (db: Db, row: Addressed): Promise<boolean> =>
-  (await db
-    .select({ id })
-    .from(subscriptionAuthorizations)
-    .where(
-      and(
-        eq(subscriptionAddress, row.subscriptionAddress),
-        rowsOnChainOf(row, subscriptionAuthorizations),
-        ne(id, row.id),
-        isNull(subscriptionAuthorizations.endedAt),
-      ),
-    )
-    .limit(1)
-    .get()) !== undefined;
+/** Matches other open checkouts of the same wallet for the same plan. */
+const isOther = (row: Addressed) =>
+  and(
+    eq(subscriptionAddress, row.subscriptionAddress),
+    rowsOnChainOf(row, subscriptionAuthorizations),
+    ne(id, row.id),
+    isNull(subscriptionAuthorizations.endedAt),
+  );
 
-/** True where the wallet has signed in another checkout for the same plan that is not over. */
+/** True if another checkout of the wallet for the plan is open, signed or not. */
+export const hasOther = async (db: Db, row: Addressed): Promise<boolean> =>
+  (await db.select({ id }).from(subscriptionAuthorizations).where(isOther(row)).limit(1).get()) !== undefined;
+
+/** True if the wallet has signed in another open checkout for the plan. */
 export const hasSignedOther = async (db: Db, row: Addressed): Promise<boolean> =>
   (await db
     .select({ id })
     .from(subscriptionAuthorizations)
     .innerJoin(payments, eq(payments.id, paymentId))
-    .where(
-      and(
-        eq(subscriptionAddress, row.subscriptionAddress),
-        rowsOnChainOf(row, subscriptionAuthorizations),
-        ne(id, row.id),
-        isNull(subscriptionAuthorizations.endedAt),
-        eq(payments.status, 'PENDING_CONFIRMATION'),
-      ),
-    )
+    .where(and(isOther(row), eq(payments.status, 'PENDING_CONFIRMATION')))
     .limit(1)
     .get()) !== undefined;
 
-/** The newest authorization of a customer for a product that ever was collected for; null: there is none. */
+/** Finds a customer's newest authorization for a product of which a period was collected. */
 export const findAuthorizationBy = async (
   db: Db,
   { merchantId, livemode: isLive, productId }: Pick<AuthorizationRow, 'merchantId' | 'livemode' | 'productId'>,
@@ -103,7 +92,7 @@ export const insertAuthorization = (db: Db, row: AuthorizationRow): Write =>
 export const updateAuthorization = (ctx: Shard, before: AuthorizationRow, after: AuthorizationRow): Write[] =>
   casUpdate(ctx, subscriptionAuthorizations, before, { ...after, collectAt: after.nextAttemptAt });
 
-/** When it is looked at next, which is no change of the authorization. */
+/** Schedules the next collection and read without a new version. */
 export const scheduleAuthorization = (
   db: Db,
   row: AuthorizationRow,
@@ -146,17 +135,14 @@ export const listOwnAuthorizations = (
 export const listAuthorizations = (db: Db, ids: AuthorizationId[]): Promise<AuthorizationRow[]> =>
   db.select().from(subscriptionAuthorizations).where(inArray(id, ids)).all();
 
-/** What collects a period of an authorization; null: nothing was begun. */
+/** Finds the claim of a period. */
 export const findCollectionRow = async (db: Db, authorizationId: AuthorizationId, periodStartsAt: number): Promise<CollectionRow | null> =>
   (await db.select().from(subscriptionCollections).where(ofPeriod(authorizationId, periodStartsAt)).get()) ?? null;
 
 const ofPeriod = (authorizationId: AuthorizationId, periodStartsAt: number) =>
   and(eq(subscriptionCollections.authorizationId, authorizationId), eq(subscriptionCollections.periodStartsAt, periodStartsAt));
 
-/**
- * A period is claimed for a payment. The second statement fails the batch where another payment than `before` has it, or where
- * it is collected.
- */
+/** Claims a period for a payment. Aborts if a payment other than `before` has it, or it is collected. */
 export const claimPeriod = (ctx: Shard, row: CollectionRow, before: PaymentId | null): Write[] => [
   ctx.db
     .insert(subscriptionCollections)
@@ -169,7 +155,7 @@ export const claimPeriod = (ctx: Shard, row: CollectionRow, before: PaymentId | 
   abortUnlessChanged(ctx),
 ];
 
-/** A period is collected by a payment, once for ever. The second statement fails the batch where it was collected before. */
+/** Marks a period as collected by a payment. Aborts if it was collected before. */
 export const noteCollected = (ctx: Shard, row: CollectionRow & { collectedAt: number }): Write[] => [
   ctx.db
     .insert(subscriptionCollections)
@@ -182,11 +168,11 @@ export const noteCollected = (ctx: Shard, row: CollectionRow & { collectedAt: nu
   abortUnlessChanged(ctx),
 ];
 
-/** All periods of an authorization that were collected, or are being. */
+/** Lists the claimed and collected periods of an authorization. */
 export const listCollected = (db: Db, authorizationId: AuthorizationId): Promise<CollectionRow[]> =>
   db.select().from(subscriptionCollections).where(eq(subscriptionCollections.authorizationId, authorizationId)).all();
 
-/** Authorization that a payment collected a period of; null for any other payment. */
+/** Finds the authorization of a payment for a period. */
 export const findCollectedBy = async (db: Db, by: PaymentId): Promise<AuthorizationId | null> =>
   (
     await db
@@ -196,22 +182,22 @@ export const findCollectedBy = async (db: Db, by: PaymentId): Promise<Authorizat
       .get()
   )?.id ?? null;
 
-/** What collected a period was dropped by the chain, so that another may collect it. */
+/** Frees a period whose transaction the chain dropped. */
 export const dropCollected = (db: Db, by: PaymentId): Write =>
   db.update(subscriptionCollections).set({ collectedAt: null }).where(eq(subscriptionCollections.paymentId, by));
 
-/** A period that was taken for dropped is paid by this payment after all, unless another has paid it. */
+/** Marks a freed period as collected again by a payment that was not dropped after all, unless another has collected it. */
 export const takeCollectedBack = ({ db, now }: Shard, { authorizationId, periodStartsAt }: CollectionRow, by: PaymentId): Write =>
   db
     .update(subscriptionCollections)
     .set({ collectedAt: now, paymentId: by })
     .where(and(ofPeriod(authorizationId, periodStartsAt), isNull(subscriptionCollections.collectedAt)));
 
-/** Work that authorizations wait for, each with an index and a sweep of its own: what loses money first waits for nothing else. */
+/** Classes of due authorizations, each with its own index and sweep, so that collections wait for nothing else. */
 export type AuthorizationClass = 'collections' | 'checkouts' | 'looks';
 
 const { askedReadAt, collectAt, nextLookAt } = subscriptionAuthorizations;
-/** The same words as in the indexes. */
+/** Conditions of the indexes, verbatim. */
 const CLASSES = {
   collections: { at: collectAt, is: sql`collect_at IS NOT NULL`, byMerchant: 'subscription_collections_by_merchant' },
   checkouts: { at: nextLookAt, is: sql`next_look_at IS NOT NULL AND status = 'pending'`, byMerchant: 'subscription_checkouts_by_merchant' },
@@ -219,8 +205,8 @@ const CLASSES = {
 };
 
 /**
- * Takes authorizations that are due, in turns of their merchants, and leaves them to the caller until `leaseUntil`. The statement that takes
- * them looks again whether they are due, so that two sweeps at once take different ones. What a crash left is due again.
+ * Leases due authorizations until `leaseUntil`, round-robin by merchant. The update checks again that they are due, so that concurrent sweeps
+ * take different ones.
  */
 export async function takeDueAuthorizations(
   ctx: Shard,

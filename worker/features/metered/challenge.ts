@@ -11,10 +11,7 @@ interface SessionChallenge {
   request: Record<string, unknown>;
 }
 
-/**
- * A challenge that opens a session, with a blockhash of this moment, so that a client needs no node of its own. Costs no write.
- * 503 rpc_unavailable.
- */
+/** Creates a challenge that opens a session. It carries a fresh blockhash, so that a client needs no node. 503 rpc_unavailable. */
 export async function newSessionChallenge(ctx: Ctx, terms: MeteredTerms): Promise<SessionChallenge> {
   const { config } = ctx;
   const program = programOf(terms);
@@ -30,14 +27,14 @@ export async function newSessionChallenge(ctx: Ctx, terms: MeteredTerms): Promis
       operator: terms.operator,
       merchantWallet: terms.merchantWallet,
     },
-    await freshFor(ctx, terms),
+    await readFresh(ctx, terms),
   );
   const realm = new URL(ctx.baseUrl).host;
   const challenge = newPaymentChallenge({ realm, intent: 'session', request, expiresAt: terms.expiresAt }, config.CHALLENGE_KEYS!);
   return { header: formatChallenge(challenge), request };
 }
 
-async function freshFor(ctx: Ctx, { generation }: MeteredTerms): Promise<{ blockhash: string; slot: number | null }> {
+async function readFresh(ctx: Ctx, { generation }: MeteredTerms): Promise<{ blockhash: string; slot: number | null }> {
   const [lifetime, clock] = await Promise.all([ctx.chain.prepare([]), generation === 'current' ? ctx.chain.readAccounts([]) : null]);
   const silent = lifetime.kind === 'unavailable' ? lifetime : clock?.kind === 'unavailable' ? clock : null;
   if (silent !== null || lifetime.kind === 'unavailable' || clock?.kind === 'unavailable') {

@@ -1,22 +1,21 @@
 import { ApiError } from '#core/errors.ts';
-import { calledBy } from '#features/entitlements/entitlement.ts';
+import { HOUR, MINUTE } from '#core/time.ts';
 import type { Actor, Scope } from '#platform/context.ts';
-import type { SignedVoucher } from '#protocols/mpp/session.ts';
-import { presentVoucher } from '#protocols/mpp/voucher.ts';
+import { poll } from '#platform/deadline.ts';
 import { type AcceptedVoucher, isOver } from '#rules/metered/channel.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import type { PresentedVoucher } from '#rules/metered/vouchers.ts';
-import { sealChannel } from './channel/seal.ts';
-import { noteSettled, settleChannel } from './channel/settle.ts';
-import { callSession, isOpened, type OpenedSession, readOwnSession, readSession, releaseChannel, voucherForms } from './session.ts';
-import { sessionSnapshotOf } from './store.ts';
+import { type ChannelReading, isProvenAbsent, readChannel } from './channel/read.ts';
+import { findLandedSlot, noteSettled, readSettledTotal, settleChannel } from './channel/settle.ts';
+import { callSession, isOpened, type OpenedSession, readOwnSession, readSession, releaseChannel, scheduleRead } from './session.ts';
+import { postponeSessionRead, sessionSnapshotOf } from './store.ts';
 import { closeUnopened } from './watch/due.store.ts';
 
-type Closed = { ok: true; session: MeteredSnapshot } | { ok: false; reason: string };
+export type Closed = { ok: true; session: MeteredSnapshot } | { ok: false; reason: string };
 
 /**
- * The merchant closes with the highest voucher there is. A session that was never opened is closed with nothing settled. 404, 409
- * state_conflict while its opening is under way.
+ * Closes a session for its merchant with the highest voucher it has. A session that was never opened closes with nothing settled. 404, 409
+ * state_conflict while a buyer is opening it.
  */
 export async function closeOwnSession(ctx: Scope, actor: Actor, sessionId: string): Promise<MeteredSnapshot> {
   const read = await readOwnSession(ctx, actor, sessionId);
@@ -27,7 +26,7 @@ export async function closeOwnSession(ctx: Scope, actor: Actor, sessionId: strin
   return closed.session;
 }
 
-/** Closes what no channel was opened for. One that was opened meanwhile is answered as it is by then. */
+/** Ends a session without a channel. Returns it as it is if a buyer has opened it since. */
 async function endUnopened(ctx: Scope, { sessionId, livemode }: MeteredSnapshot): Promise<MeteredSnapshot> {
   const row = await closeUnopened(ctx, sessionId);
   if (row !== null && row.channelId !== null) await releaseChannel(ctx, { sessionId, livemode }, row.channelId);
@@ -39,40 +38,72 @@ async function endUnopened(ctx: Scope, { sessionId, livemode }: MeteredSnapshot)
   });
 }
 
-/**
- * The buyer closes, with a last voucher or without. From then on no voucher is taken; what comes of it on the chain is told as far as it is
- * known, and followed up where it is not. The same credential again: the session as it is by then.
- */
-export async function closeByBuyer(
-  ctx: Scope,
-  session: OpenedSession,
-  action: { channelId: string; voucher?: SignedVoucher | undefined },
-): Promise<Closed> {
-  if (action.channelId !== session.bound.channelId) return { ok: false, reason: 'channel-mismatch' };
-  const presented =
-    action.voucher === undefined ? null : await presentVoucher(action.voucher, { ...session.bound, forms: voucherForms(session) });
-  if (presented !== null && !presented.ok) return presented;
-  return endSession(ctx, session, presented?.voucher ?? null);
-}
-
-/** Takes no voucher any more, and brings the highest one onto the chain. */
+/** Stops taking vouchers and brings the highest one onto the chain. */
 export async function endSession(ctx: Scope, session: OpenedSession, voucher: PresentedVoucher | null): Promise<Closed> {
   const { sessionId, livemode } = session;
-  const answer = await callSession(ctx, sessionId, (object) => object.close({ voucher, ...calledBy(ctx) }));
+  const answer = await callSession(ctx, sessionId, (object, caller) => object.close({ voucher, ...caller }));
   if (!answer.ok) return answer;
-  const now = { ...answer.snapshot, bound: session.bound };
-  if (now.stage !== 'closing') return { ok: true, session: now };
-  if (livemode) await sealChannel(ctx, now, answer.vouchers);
-  else await closeSimulated(ctx, now, answer.vouchers);
+  const current = { ...answer.snapshot, bound: session.bound };
+  if (current.stage !== 'closing') return { ok: true, session: current };
+  if (livemode) await sealChannel(ctx, current, answer.vouchers);
+  else await closeSimulated(ctx, current, answer.vouchers);
   return { ok: true, session: await readSession(ctx, sessionId) };
 }
 
-/** The simulated chain knows no channels: what was promised is paid out, and there is nothing to seal. */
+/** Pays out the highest voucher. The simulated chain has no channel to seal. */
 async function closeSimulated(ctx: Scope, session: OpenedSession, vouchers: AcceptedVoucher[]): Promise<void> {
   const settled = await settleChannel(ctx, session, { channel: null, vouchers, step: 'last' });
   if (settled.kind !== 'landed' && settled.kind !== 'nothing') return;
-  // What an earlier call settled and had no time to tell.
+  // An earlier call may have settled and crashed before it updated the object.
   const [best] = vouchers;
   if (settled.kind === 'nothing' && best) await noteSettled(ctx, session, best.cumulative);
-  await callSession(ctx, session.sessionId, (object) => object.end(calledBy(ctx)));
+  await callSession(ctx, session.sessionId, (object, caller) => object.end(caller));
+}
+
+/** A distribution, a seal, and the read of their result. */
+const TURNS_MAX = 3;
+
+/**
+ * Settles the highest voucher, seals and distributes the channel, and ends the session's object once nothing is left. Safe to repeat: the
+ * program settles no voucher twice. A voucher that ended before it landed never counts as settled.
+ */
+async function sealChannel(ctx: Scope, session: OpenedSession, vouchers: AcceptedVoucher[]): Promise<void> {
+  let reading = await readChannel(ctx, session);
+  for (let turn = 0; turn < TURNS_MAX && reading.kind === 'present'; turn++) {
+    const settled = await settleChannel(ctx, session, { channel: reading.channel, vouchers, step: 'last' });
+    if (settled.kind === 'waiting') await backOff(ctx, session);
+    if (settled.kind !== 'landed') return;
+    reading = await readChannelPast(ctx, session, settled.slot);
+  }
+  if (!(await isChannelOver(ctx, session, reading))) return;
+  const total = await readSettledTotal(ctx, session);
+  if (total === null) return;
+  await noteSettled(ctx, session, total);
+  await callSession(ctx, session.sessionId, (object, caller) => object.end(caller));
+}
+
+/** Doubles the interval between reads of a sealed channel: it may wait for a token account for ever, and its money is safe. */
+async function backOff(ctx: Scope, session: OpenedSession): Promise<void> {
+  const waitedMs = ctx.now - (session.closingAt ?? session.usedAt);
+  const afterMs = Math.min(HOUR, Math.max(MINUTE, waitedMs));
+  await scheduleRead(ctx, session, afterMs);
+  await postponeSessionRead(ctx, session, afterMs);
+}
+
+/** Believes an absent channel if the node has reached our last settlement's slot, or if every node misses it. */
+async function isChannelOver(ctx: Scope, session: OpenedSession, reading: ChannelReading): Promise<boolean> {
+  if (reading.kind !== 'absent') return reading.kind === 'over';
+  const landed = await findLandedSlot(ctx, session);
+  return (landed !== null && reading.slot >= landed) || isProvenAbsent(ctx, session);
+}
+
+const WAITS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
+
+/** Reads the channel from a node that has reached `slot`. */
+async function readChannelPast(ctx: Scope, session: OpenedSession, slot: number): Promise<ChannelReading> {
+  const reading = await poll(ctx, { waitsMs: WAITS_MS, patienceMs: ctx.config.SETTLE_PATIENCE_MS }, async () => {
+    const read = await readChannel(ctx, session);
+    return read.kind !== 'unknown' && read.slot >= slot ? read : null;
+  });
+  return reading ?? { kind: 'unknown', slot: 0 };
 }

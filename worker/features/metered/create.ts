@@ -20,13 +20,13 @@ import { METERED_RAIL } from '#rules/rails.ts';
 import { CHANNEL_PROGRAMS, findChannelProgram } from '#solana/programs/payment-channels/channel.ts';
 import type { MeteredSessionRequest } from './resource.ts';
 import { insertMeteredSession } from './store.ts';
-import { giveWay } from './watch/due.store.ts';
+import { closeExcess } from './watch/due.store.ts';
 
-/** The client that opens channels of the older program asks for this grace period, and for no other. */
+/** The only grace period that clients of the older program request. */
 const OLDER_GRACE_SECONDS = 900;
 
-/** An amount of USDC that is more than zero. 422. */
-export function usdcOf(field: string, input: { asset: string; amount: string }): Money {
+/** Parses a positive amount of USDC. 422. */
+export function parseUsdc(field: string, input: { asset: string; amount: string }): Money {
   if (input.asset !== 'USDC') throw invalid(`${field}.asset`, 'Channels are in USDC', 'invalid_value');
   const parsed = parseAmount('USDC', input.amount);
   if (!parsed.ok) throw invalid(`${field}.amount`, 'Not an amount of USDC', parsed.reason);
@@ -34,8 +34,8 @@ export function usdcOf(field: string, input: { asset: string; amount: string }):
   return parsed.value;
 }
 
-/** Which generation of the program a session uses: the one that is named, else what this network has. 422. */
-function generationOf({ config }: Ctx, named: string | undefined): ProgramGeneration {
+/** Returns the named program's generation, or the network's default. 422. */
+function resolveGeneration({ config }: Ctx, named: string | undefined): ProgramGeneration {
   const isMainnet = config.NETWORK === 'mainnet';
   if (named === undefined) return isMainnet ? 'current' : 'older';
   const program = findChannelProgram(named);
@@ -44,7 +44,7 @@ function generationOf({ config }: Ctx, named: string | undefined): ProgramGenera
   return program.generation;
 }
 
-/** What is in the way of being paid through a channel. 409 setup_not_ready, 503 rpc_unavailable. */
+/** 409 setup_not_ready, 503 rpc_unavailable. */
 async function requireReady(ctx: Shard, sale: Sale): Promise<void> {
   const prospect = prospectOf(sale);
   const [obstacle] = obstaclesOf(ctx.config, prospect, METERED_RAIL);
@@ -54,10 +54,7 @@ async function requireReady(ctx: Shard, sale: Sale): Promise<void> {
   if (silent) throw newOutageError(silent);
 }
 
-/**
- * A session that a buyer may open. 409 setup_not_ready where the merchant could not be paid by it, 422 for amounts, a program or a grace
- * period that cannot be.
- */
+/** Plans a session that a buyer may open. 409 setup_not_ready if the merchant cannot be paid through a channel, 422 for invalid terms. */
 export async function planMeteredSession(
   ctx: Shard,
   sale: Sale,
@@ -65,13 +62,13 @@ export async function planMeteredSession(
   customer: Customer | null,
 ): Promise<Change<MeteredSessionRow>> {
   const { product } = sale;
-  const generation = generationOf(ctx, input.channel_program);
+  const generation = resolveGeneration(ctx, input.channel_program);
   const gracePeriodSeconds = input.grace_period_seconds ?? OLDER_GRACE_SECONDS;
   if (generation === 'older' && gracePeriodSeconds > OLDER_GRACE_SECONDS)
     throw invalid('grace_period_seconds', `Clients of this channel program use ${OLDER_GRACE_SECONDS}`, 'too_big');
-  const capAmount = usdcOf('cap', input.cap).units;
-  const minVoucherDelta = input.min_voucher_delta ? usdcOf('min_voucher_delta', input.min_voucher_delta).units : 1n;
-  const unitPriceAmount = input.unit_price ? usdcOf('unit_price', input.unit_price).units : null;
+  const capAmount = parseUsdc('cap', input.cap).units;
+  const minVoucherDelta = input.min_voucher_delta ? parseUsdc('min_voucher_delta', input.min_voucher_delta).units : 1n;
+  const unitPriceAmount = input.unit_price ? parseUsdc('unit_price', input.unit_price).units : null;
   if (minVoucherDelta > capAmount) throw invalid('min_voucher_delta', 'More than the cap', 'too_big');
   await requireReady(ctx, sale);
   const operator = channelOperatorsOf(ctx.config).current;
@@ -116,5 +113,5 @@ export async function planMeteredSession(
     version: 0,
     updatedAt: ctx.now,
   };
-  return { events: [], writes: [insertMeteredSession(ctx.db, session), giveWay(ctx, session)], result: session };
+  return { events: [], writes: [insertMeteredSession(ctx.db, session), closeExcess(ctx, session)], result: session };
 }

@@ -1,30 +1,29 @@
 import { ApiError } from '#core/errors.ts';
 import { MONEY_UNITS_MAX } from '#core/money.ts';
 import { SECOND } from '#core/time.ts';
-import { calledBy } from '#features/entitlements/entitlement.ts';
 import { invalid } from '#features/products/terms.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
+import type { Called } from '#rules/entitlement-rpc.ts';
 import { isOver } from '#rules/metered/channel.ts';
 import type { DeliveryAnswer, DeliveryRequest, MeteredSnapshot } from '#rules/metered/rpc.ts';
 import type { ReserveProblem } from '#rules/metered/vouchers.ts';
 import { callSession, isOpened, recallSession } from './session.ts';
 
-/** What the merchant reserves is kept so long, unless the request says. */
+/** Default life of a merchant's reservation. */
 const RESERVED_SECONDS = 600;
-/** What a client announces without a key is forgotten after so long. */
+/** Life of a client's announcement. */
 const ANNOUNCED_SECONDS = 60;
 
 interface AskedDelivery {
   deliveryId: string | null;
-  /** Base units, or pieces at the session's price. */
+  /** Base units, or units at the session's price. */
   asked: { amount: bigint } | { units: number };
   lifeSeconds: number | null;
 }
 
 type Reserved = DeliveryAnswer & { ok: true };
 
-/** What a reservation that is none means. 409 state_conflict, 410 channel_closed. */
 function refusal(reason: ReserveProblem | 'conflict' | 'crowded'): ApiError {
   if (reason === 'channel-sealed') return new ApiError('channel_closed');
   if (reason === 'conflict') return new ApiError('idempotency_conflict');
@@ -38,10 +37,10 @@ const REFUSED = {
   crowded: 'Too many deliveries were announced and not committed.',
 } as const;
 
-type Asked = Omit<DeliveryRequest, keyof ReturnType<typeof calledBy>>;
+type Asked = Omit<DeliveryRequest, keyof Called>;
 
 const askReserve = (ctx: Ctx, sessionId: string, request: Asked): Promise<Exclude<DeliveryAnswer, { reason: 'unknown' }>> =>
-  callSession(ctx, sessionId, (object) => object.reserve({ ...request, ...calledBy(ctx) }));
+  callSession(ctx, sessionId, (object, caller) => object.reserve({ ...request, ...caller }));
 
 async function reserve(ctx: Ctx, sessionId: string, request: Asked): Promise<Reserved> {
   const answer = await askReserve(ctx, sessionId, request);
@@ -58,8 +57,8 @@ function amountOf({ unitPrice }: MeteredSnapshot, asked: AskedDelivery['asked'])
 }
 
 /**
- * The merchant reserves a delivery, whose amount is kept free until it is committed or its time is over. 404, 409 state_conflict
- * (`not-open`, `exceeds-deposit`, `delivery-conflict`), 410 channel_closed.
+ * Reserves an amount of the deposit for a merchant's delivery, until it is committed or expires. 404, 409 state_conflict (`not-open`,
+ * `exceeds-deposit`, `delivery-conflict`), 410 channel_closed.
  */
 export async function reserveDelivery(
   ctx: Ctx,
@@ -76,18 +75,15 @@ export async function reserveDelivery(
   return reserve(ctx, sessionId, { deliveryId, amount: amountOf(session, asked), lifeMs, holdsMoney: true, mayOust: false, operation });
 }
 
-/** Counts a call before it changes anything, or refuses it. */
+/** Each throws if its limit is reached. */
 interface CountAnnounced {
-  /** Counts an announcement that would push another one out: only a flood comes to that, and its address pays for it. */
+  /** Counts an announcement that displaces another one, for the caller's address. */
   flood(): Promise<void>;
-  /** Counts one more use of the session, as a call of its merchant. */
+  /** Counts a use of the session, as a call of its merchant. */
   use(session: MeteredSnapshot): Promise<void>;
 }
 
-/**
- * A client announces a delivery by the channel's address alone: it keeps nothing free, and never for long. The same refusals, and what is
- * refused when it is counted.
- */
+/** Announces a client's delivery, which reserves no money. Errors as of `reserveDelivery`, and of `count`. */
 export async function announceDelivery(
   ctx: Ctx,
   sessionId: string,
@@ -101,7 +97,7 @@ export async function announceDelivery(
     return reserve(ctx, sessionId, { ...asked, mayOust: true });
   }
   if (!answer.ok) throw refusal(answer.reason);
-  // A client announces what it commits once. The same again changes nothing, and is a flood where it comes often.
+  // A repeated announcement changes nothing, so it counts as a flood and not as a use.
   await (answer.replayed ? count.flood() : count.use(answer.snapshot));
   return answer;
 }

@@ -46,7 +46,6 @@ export const MeteredSessionRequest = z
     example: { product_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', cap: { asset: 'USDC', amount: '1' } },
   });
 
-/** Who it was made for, where the merchant said so. */
 const NamedCustomer = z.object({ wallet_address: z.string().optional(), customer_ref: z.string().optional() });
 
 export const MeteredSessionBody = z
@@ -87,7 +86,6 @@ export const MeteredSessionBody = z
 export type MeteredSessionResource = z.infer<typeof MeteredSessionBody>;
 
 const usdc = (units: string) => toMoneyResource({ asset: 'USDC', units: BigInt(units) });
-/** Where a session is reached. */
 const urlOf = ({ baseUrl }: Pick<Ctx, 'baseUrl'>, sessionId: string, what: 'authorize' | 'deliveries' | 'commits'): string =>
   `${baseUrl}/v1/access/metered-sessions/${sessionId}/${what}`;
 
@@ -129,7 +127,7 @@ export function toMeteredResource(
   };
 }
 
-/** What tells a client how to pay for one delivery, in the words of the public clients, and our id of the session beside it. */
+/** Names are those of the public clients, except `session_id`. */
 export const DirectiveBody = z
   .object({
     amount: z.string().openapi({ description: 'Base units.' }),

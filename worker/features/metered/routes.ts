@@ -12,7 +12,7 @@ import { routes } from '#platform/http/route.ts';
 import { METERED_RAIL } from '#rules/rails.ts';
 import { newSessionChallenge } from './challenge.ts';
 import { closeOwnSession } from './close.ts';
-import { planMeteredSession, usdcOf } from './create.ts';
+import { parseUsdc, planMeteredSession } from './create.ts';
 import { reserveDelivery } from './deliver.ts';
 import {
   DirectiveBody,
@@ -23,7 +23,7 @@ import {
   toMeteredResource,
   UsdcInput,
 } from './resource.ts';
-import { readOwnSession, shownOf } from './session.ts';
+import { readOwnSession, withProgram } from './session.ts';
 import { sessionSnapshotOf, sessionTermsOf } from './store.ts';
 
 const DeliveryRequest = z
@@ -64,7 +64,7 @@ export const meteredRoutes = routes('Metered')
       );
     },
     present: async (session, { scope }) =>
-      toMeteredResource(scope, shownOf(sessionSnapshotOf(session)), await newSessionChallenge(scope, sessionTermsOf(session))),
+      toMeteredResource(scope, withProgram(sessionSnapshotOf(session)), await newSessionChallenge(scope, sessionTermsOf(session))),
   })
   .read({
     path: 'GET /access/metered-sessions/{session_id}',
@@ -74,7 +74,8 @@ export const meteredRoutes = routes('Metered')
     params: sessionParam,
     returns: MeteredSessionBody,
     codes: ['not_found'],
-    answer: async ({ scope, actor, params }) => toMeteredResource(scope, shownOf(await readOwnSession(scope, actor, params.session_id))),
+    answer: async ({ scope, actor, params }) =>
+      toMeteredResource(scope, withProgram(await readOwnSession(scope, actor, params.session_id))),
   })
   .write({
     path: 'POST /access/metered-sessions/{session_id}/close',
@@ -89,7 +90,7 @@ export const meteredRoutes = routes('Metered')
     returns: MeteredSessionBody,
     codes: ['not_found', 'state_conflict', 'channel_closed'],
     leased: ({ scope, actor, params }) => closeOwnSession(scope, actor, params.session_id),
-    present: (session, { scope }) => toMeteredResource(scope, shownOf(session)),
+    present: (session, { scope }) => toMeteredResource(scope, withProgram(session)),
     keepMs: MONEY_KEEP_MS,
   })
   .write({
@@ -106,7 +107,7 @@ export const meteredRoutes = routes('Metered')
     answer: async ({ c, scope, actor, params, body }) => {
       if ((body.amount === undefined) === (body.units === undefined))
         throw invalid('amount', 'Name exactly one of amount and units', 'missing');
-      const asked = body.amount === undefined ? { units: body.units! } : { amount: usdcOf('amount', body.amount).units };
+      const asked = body.amount === undefined ? { units: body.units! } : { amount: parseUsdc('amount', body.amount).units };
       const delivery = { deliveryId: body.delivery_id ?? null, asked, lifeSeconds: body.expires_in ?? null };
       const request = await idempotentRequest(c);
       const reserved = await reserveDelivery(scope, actor, params.session_id, request, delivery);

@@ -1,25 +1,43 @@
-import { ApiError, objectAway, raise, storyOf } from '#core/errors.ts';
+import { ApiError, assert, objectAway, raise, storyOf } from '#core/errors.ts';
 import { type AccountId, isMeteredSessionId, type MeteredSessionId } from '#core/ids.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { calledBy } from '#features/entitlements/entitlement.ts';
 import { scopeOf } from '#platform/chain/scope.ts';
-import type { Actor, Ctx, Scope } from '#platform/context.ts';
+import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
+import { commitProjection, forEach } from '#platform/db/commit.ts';
 import { findAnywhere } from '#platform/db/directory.ts';
 import { meteredObject } from '#platform/objects.ts';
+import type { SignedVoucher } from '#protocols/mpp/session.ts';
+import { presentVoucher } from '#protocols/mpp/voucher.ts';
+import { type Called, projectedOf } from '#rules/entitlement-rpc.ts';
 import { isOver } from '#rules/metered/channel.ts';
-import type { MeteredSessionRpc, MeteredSnapshot, MeteredTerms, OpenAnswer, ProgramGeneration } from '#rules/metered/rpc.ts';
+import type { MeteredProjection, MeteredSessionRpc, MeteredSnapshot, MeteredTerms, ProgramGeneration } from '#rules/metered/rpc.ts';
 import { CHANNEL_PROGRAMS, type ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
-import { findMeteredSession, sessionSnapshotOf } from './store.ts';
+import { toMeteredResource } from './resource.ts';
+import {
+  deleteMeteredSessions,
+  type ErasedSession,
+  findMeteredSession,
+  listEndedSessions,
+  sessionSnapshotOf,
+  updateSessionCopy,
+} from './store.ts';
 
-/** The chain, the configuration and the clock a session goes by. */
+/** Loads the chain, the configuration and the clock of a session. */
 export function scopeOfSession(ctx: Ctx, { merchantId, livemode, customer }: MeteredTerms): Promise<Scope> {
   const customerRef = customer !== null && 'customerRef' in customer ? customer.customerRef : null;
   return scopeOf(ctx, { merchantId: merchantId as AccountId, livemode, customerRef });
 }
 
-async function call<T>(ctx: Ctx, name: string, ask: (object: MeteredSessionRpc) => Promise<T>): Promise<T> {
+/** Terms and channel of an opened session never change. */
+export type OpenedSession = MeteredSnapshot & { bound: NonNullable<MeteredSnapshot['bound']> };
+export const isOpened = (session: MeteredSnapshot): session is OpenedSession => session.bound !== null;
+
+type Ask<T> = (object: MeteredSessionRpc, caller: Called) => Promise<T>;
+
+async function call<T>(ctx: Ctx, name: string, ask: Ask<T>): Promise<T> {
   try {
-    return await ask(meteredObject(ctx, name));
+    return await ask(meteredObject(ctx, name), calledBy(ctx));
   } catch (error) {
     ctx.note(`object: ${storyOf(error)}`);
     throw objectAway(error);
@@ -30,55 +48,42 @@ type Unknown = { ok: false; reason: 'unknown' };
 const isUnknown = (answer: unknown): answer is Unknown => (answer as Unknown | null | undefined)?.reason === 'unknown';
 
 /**
- * Asks the object of a session that was opened, which is named by the session's id alone, so that nothing has to be looked up. null where it
- * knows nothing, as of every session that was never opened. 404 for what is no id of a session; 503 where the object is out of reach, and the
- * call may be repeated.
+ * Calls a session's object, which the session's id alone names. Returns null if the session was never opened. Throws 404 for a malformed id,
+ * and 503 if the object does not answer; the call may then be repeated.
  */
-export async function askSession<T>(
-  ctx: Ctx,
-  sessionId: string,
-  ask: (object: MeteredSessionRpc) => Promise<T | Unknown>,
-): Promise<Exclude<T, Unknown> | null> {
+export async function askSession<T>(ctx: Ctx, sessionId: string, ask: Ask<T | Unknown>): Promise<Exclude<T, Unknown> | null> {
   if (!isMeteredSessionId(sessionId)) throw new ApiError('not_found');
   const answer = await call(ctx, sessionId, ask);
   return isUnknown(answer) ? null : (answer as Exclude<T, Unknown>);
 }
 
-/** The same where the session has to be one that was opened. 404. */
-export const callSession = async <T>(ctx: Ctx, sessionId: string, ask: (object: MeteredSessionRpc) => Promise<T | Unknown>) =>
+/** Same as `askSession`, but throws 404 if the session was never opened. */
+export const callSession = async <T>(ctx: Ctx, sessionId: string, ask: Ask<T | Unknown>) =>
   (await askSession<T>(ctx, sessionId, ask)) ?? raise('not_found');
 
-/** A session as it is this moment: by its object, or by its row until it is opened. 404. */
+/** Reads a session from its object, or from its row until it is opened. 404. */
 export async function readSession(ctx: Ctx, sessionId: string): Promise<MeteredSnapshot> {
-  const known = await askSession<MeteredSnapshot>(ctx, sessionId, (object) => object.read(calledBy(ctx)));
+  const known = await askSession<MeteredSnapshot>(ctx, sessionId, (object, caller) => object.read(caller));
   if (known !== null) return known;
   const row = await findAnywhere(ctx, ({ db }) => findMeteredSession(db, sessionId as MeteredSessionId));
   return sessionSnapshotOf(row ?? raise('not_found'));
 }
 
-/** Opens a session; its row was taken for this channel. */
-export const openObject = (ctx: Ctx, opening: Parameters<MeteredSessionRpc['open']>[0]): Promise<OpenAnswer> =>
-  call(ctx, opening.terms.sessionId, (object) => object.open(opening));
-
-/** Puts the next look at a session's channel off; null: nothing of it is left to look at. */
-export const lookAgain = (ctx: Ctx, { sessionId }: Pick<MeteredTerms, 'sessionId'>, afterMs: number | null): Promise<void> =>
-  call(ctx, sessionId, (object) => object.lookAgain({ afterMs }));
-
-/** The same for its merchant alone: 404 for every other caller. */
+/** Same as `readSession`, but throws 404 for every caller except its merchant. */
 export async function readOwnSession(ctx: Ctx, actor: Actor, sessionId: string): Promise<MeteredSnapshot> {
   const session = await readSession(ctx, sessionId);
   if (session.merchantId !== actor.accountId || session.livemode !== actor.livemode) throw new ApiError('not_found');
   return session;
 }
 
-/** What never changes of a session that has its channel. */
-export type OpenedSession = MeteredSnapshot & { bound: NonNullable<MeteredSnapshot['bound']> };
-export const isOpened = (session: MeteredSnapshot): session is OpenedSession => session.bound !== null;
+/** Schedules the object's next read of its channel. null cancels it: nothing of the channel is left. */
+export const scheduleRead = (ctx: Ctx, { sessionId }: Pick<MeteredTerms, 'sessionId'>, afterMs: number | null): Promise<void> =>
+  call(ctx, sessionId, (object) => object.lookAgain({ afterMs }));
 
 const OPENED_MAX = 5_000;
 const opened = new Memory<string, OpenedSession>(OPENED_MAX);
 
-/** Terms and channel of a session, remembered once it has one: they never change. What it counts is by now as much or more. 404. */
+/** Same as `readSession`, but an opened session may come from memory with amounts that have grown since. 404. */
 export async function recallSession(ctx: Ctx, sessionId: string): Promise<MeteredSnapshot> {
   const known = opened.get(sessionId);
   if (known) return known;
@@ -91,11 +96,19 @@ export function rememberSession(session: MeteredSnapshot): void {
   if (isOpened(session)) opened.set(session.sessionId, session);
 }
 
+type Claimant = Pick<MeteredTerms, 'sessionId' | 'livemode'>;
+
+const channelObjectName = ({ livemode }: Pick<MeteredTerms, 'livemode'>, channelId: string): string =>
+  `channel:${livemode ? 'live' : 'sandbox'}:${channelId}`;
+
+const findClaim = (ctx: Ctx, mode: { livemode: boolean }, channelId: string): Promise<string | null> =>
+  call(ctx, channelObjectName(mode, channelId), (object) => object.findSession());
+
 const sessionsByChannel = new Memory<string, string>(OPENED_MAX);
 
 /**
- * The session of a channel, by an object that stands for its address. That of a live session is remembered. A sandbox, where anyone may name
- * an address, is asked only while no live session has it. 404.
+ * Finds the session that claimed a channel. A live claim wins and is remembered: in the sandbox anyone may name an address. Throws 404 if
+ * no session claimed it.
  */
 export async function sessionOfChannel(ctx: Ctx, channelId: string): Promise<string> {
   const known = sessionsByChannel.get(channelId);
@@ -106,39 +119,73 @@ export async function sessionOfChannel(ctx: Ctx, channelId: string): Promise<str
   return live;
 }
 
-/** The session that has claimed a channel in this mode; null: none has. */
-const findClaim = (ctx: Ctx, mode: { livemode: boolean }, channelId: string): Promise<string | null> =>
-  call(ctx, channelObjectName(mode, channelId), (object) => object.findSession());
-
-/** Makes a channel this session's; false where it is another one's. A claim of the sandbox, where no channel exists, is none in live mode. */
-export const claimChannel = async (ctx: Ctx, session: Pick<MeteredTerms, 'sessionId' | 'livemode'>, channelId: string): Promise<boolean> =>
+/** Claims a channel for a session. Returns false if another session of the same mode has it. */
+export const claimChannel = async (ctx: Ctx, session: Claimant, channelId: string): Promise<boolean> =>
   (await call(ctx, channelObjectName(session, channelId), (object) => object.claimChannel(session.sessionId))) === session.sessionId;
 
-/** Takes a claim back, of a channel that never became the session's, or whose session is forgotten. Harmless for that of another session. */
-export const releaseChannel = (ctx: Ctx, session: Pick<MeteredTerms, 'sessionId' | 'livemode'>, channelId: string): Promise<boolean> =>
+/** Releases a channel. Changes nothing if another session has claimed it. */
+export const releaseChannel = (ctx: Ctx, session: Claimant, channelId: string): Promise<boolean> =>
   call(ctx, channelObjectName(session, channelId), (object) => object.releaseChannel(session.sessionId));
 
 /**
- * Takes back the claim of a channel that can become the session's no more: it has another one, or is over. Until then another call may be
- * opening it with this very one, and two sessions of one channel would be paid by the same vouchers.
+ * Releases a channel that can no longer become the session's, which has another one or is over. Released earlier, two sessions could open
+ * with one channel and be paid by the same vouchers.
  */
-export async function releaseLost(
-  ctx: Ctx,
-  { sessionId, livemode }: Pick<MeteredTerms, 'sessionId' | 'livemode'>,
-  channelId: string,
-): Promise<void> {
-  const session = await readSession(ctx, sessionId);
+export async function releaseLost(ctx: Ctx, claimant: Claimant, channelId: string): Promise<void> {
+  const session = await readSession(ctx, claimant.sessionId);
   const isLost = session.bound === null ? isOver(session) : session.bound.channelId !== channelId;
-  if (isLost) await releaseChannel(ctx, { sessionId, livemode }, channelId);
+  if (isLost) await releaseChannel(ctx, claimant, channelId);
 }
-
-const channelObjectName = ({ livemode }: Pick<MeteredTerms, 'livemode'>, channelId: string): string =>
-  `channel:${livemode ? 'live' : 'sandbox'}:${channelId}`;
 
 export const programOf = ({ generation }: { generation: ProgramGeneration }): ChannelProgram => CHANNEL_PROGRAMS[generation];
 
-/** The forms of a voucher that can be settled; in the sandbox nothing is, so either will do. */
-export const voucherForms = (session: { livemode: boolean; generation: ProgramGeneration }): ChannelProgram[] =>
-  session.livemode ? [programOf(session)] : [CHANNEL_PROGRAMS.current, CHANNEL_PROGRAMS.older];
+/** Verifies a voucher against the session's channel. The sandbox settles nothing, so it accepts the vouchers of either program. */
+export const presentTo = (session: OpenedSession, voucher: SignedVoucher): ReturnType<typeof presentVoucher> => {
+  const forms = session.livemode ? [programOf(session)] : [CHANNEL_PROGRAMS.current, CHANNEL_PROGRAMS.older];
+  return presentVoucher(voucher, { ...session.bound, forms });
+};
 
-export const shownOf = (session: MeteredSnapshot) => ({ ...session, program: programOf(session).address });
+export const withProgram = (session: MeteredSnapshot) => ({ ...session, program: programOf(session).address });
+
+/** Stores an object's snapshot and events, and acknowledges them to the object. */
+export async function projectMeteredSession(ctx: Shard, projection: MeteredProjection): Promise<void> {
+  const { snapshot } = projection;
+  await commitProjection(
+    ctx,
+    { kind: 'projectMeteredSession', projection },
+    {
+      copy: updateSessionCopy(ctx, snapshot),
+      describe: (described) => ({
+        subject: { type: 'metered_session', id: described.sessionId, version: described.version },
+        object: toMeteredResource(ctx, withProgram(described)),
+      }),
+    },
+  );
+  await askSession<void>(ctx, snapshot.sessionId, (object) => object.published({ ...projectedOf(projection), requestId: ctx.cause }));
+}
+
+/** Erases a session's object and releases its channel. Harmless repeated; the caller deletes the row afterwards. */
+export async function eraseMeteredSession(ctx: Ctx, { id, livemode, channelId }: ErasedSession): Promise<void> {
+  // A session that was never opened has no object.
+  if (channelId === null) return;
+  const session = await askSession<MeteredSnapshot>(ctx, id, (object, caller) => object.read(caller));
+  // The row's channel may be one that was noted and never bound.
+  for (const channel of new Set([session?.bound?.channelId ?? channelId, channelId]))
+    await releaseChannel(ctx, { sessionId: id, livemode }, channel);
+  assert(await askSession<boolean>(ctx, id, (object) => object.erase()), 'a session with an end in its row has ended');
+}
+
+/** Objects called at once. */
+const LANES = 6;
+
+/** Erases up to `limit` sessions that ended before `before`. Returns how many rows were read, including those that failed. */
+export async function forgetEndedSessions(ctx: Shard, before: number, limit: number): Promise<number> {
+  const erased: MeteredSessionId[] = [];
+  const forget = async (session: ErasedSession) => {
+    await eraseMeteredSession(ctx, session);
+    erased.push(session.id);
+  };
+  const seen = await forEach(ctx, await listEndedSessions(ctx.db, before, limit), forget, LANES);
+  await deleteMeteredSessions(ctx.db, erased);
+  return seen;
+}

@@ -11,6 +11,14 @@ import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 export const findMeteredSession = async (db: Db, sessionId: MeteredSessionId): Promise<MeteredSessionRow | null> =>
   (await db.select().from(meteredSessions).where(eq(meteredSessions.id, sessionId)).get()) ?? null;
 
+type Named = Pick<MeteredSnapshot, 'sessionId'>;
+
+const updateRow = ({ db }: Shard, { sessionId }: Named, patch: Partial<MeteredSessionRow>, condition?: SQL) =>
+  db
+    .update(meteredSessions)
+    .set(patch)
+    .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), condition));
+
 export const insertMeteredSession = (db: Db, session: MeteredSessionRow): Write => db.insert(meteredSessions).values(session);
 
 const countedColumns = (snapshot: MeteredSnapshot) => ({
@@ -29,35 +37,31 @@ const countedColumns = (snapshot: MeteredSnapshot) => ({
   updatedAt: snapshot.updatedAt,
 });
 
-/** The window in which a channel of the current program could be opened at its address, 1,500 slots, and some more. */
+/** Time during which the current program keeps a channel's rent: 1,500 slots in which its address could be opened again, and a margin. */
 const RENT_KEPT_MS = 15 * MINUTE;
 
 /**
- * When a sweep takes a session, long after its object's alarm should have looked at it: three times as long as between two looks. In the
- * sandbox, where no payer closes behind our back and no alarm looks, once the session is idle. What has ended is taken ever less often.
+ * Time at which a sweep takes a session whose object's alarm has failed: three intervals between reads. Sandbox sessions have no alarm and are
+ * taken when idle. Ended sessions are taken at growing intervals.
  */
 export const backstopAt = (now: number): SQL => sql`CASE
   WHEN ended_at IS NOT NULL THEN ${now} + min(${DAY}, max(${RENT_KEPT_MS}, ${now} - ended_at))
   WHEN livemode = 0 AND status = 'open' THEN max(${now + MINUTE}, used_at + idle_seconds * ${SECOND})
   ELSE ${now} + 3 * min(${MINUTE}, grace_period_seconds * ${SECOND / 10}) END`;
 
-/** Has the opened session watched from now on, and not only when the time to open it is up. */
 const nextLook = ({ endedAt, stage, livemode, usedAt, idleSeconds }: MeteredSnapshot, now: number) => {
   if (endedAt !== null) return livemode && stage === 'closed' ? endedAt + RENT_KEPT_MS : null;
   if (!livemode && stage === 'open') return usedAt + idleSeconds * SECOND;
   return sql`min(coalesce(next_look_at, ${now + DAY}), ${backstopAt(now)})`;
 };
 
-/** Once the chain shows more settled than before, and not when a settlement is only begun. */
-const whenSettled = ({ settled }: MeteredSnapshot, now: number) => sql`CASE WHEN settled <> ${settled} THEN ${now} ELSE settled_at END`;
+/** Changes only when the chain shows more settled, not when a settlement begins. */
+const settledAt = ({ settled }: MeteredSnapshot, now: number) => sql`CASE WHEN settled <> ${settled} THEN ${now} ELSE settled_at END`;
 
 const sealDueAt = ({ stage, closingAt }: MeteredSnapshot, now: number) =>
   stage === 'closing' ? sql`max(coalesce(seal_due_at, 0), ${closingAt ?? now})` : null;
 
-/**
- * An older copy never overwrites a newer one. The claim of its address decides whose a channel is, so a session that it was only noted for
- * loses it.
- */
+/** Never overwrites a newer copy. Another session that merely noted the same channel loses it: the claim decides. */
 export const updateSessionCopy = ({ db, now }: Shard, snapshot: MeteredSnapshot): Write[] => [
   ...(snapshot.bound === null ? [] : [db.update(meteredSessions).set(UNBOUND).where(isNotedElsewhere(snapshot, snapshot.bound))]),
   db
@@ -66,7 +70,7 @@ export const updateSessionCopy = ({ db, now }: Shard, snapshot: MeteredSnapshot)
       ...countedColumns(snapshot),
       nextLookAt: nextLook(snapshot, now),
       sealDueAt: sealDueAt(snapshot, now),
-      settledAt: whenSettled(snapshot, now),
+      settledAt: settledAt(snapshot, now),
     })
     .where(and(eq(meteredSessions.id, snapshot.sessionId as MeteredSessionId), sql`${meteredSessions.version} < ${snapshot.version}`)),
 ];
@@ -76,7 +80,6 @@ const UNBOUND = { channelId: null, payerWallet: null, authorizedSigner: null };
 const isNotedElsewhere = ({ livemode, sessionId }: MeteredSnapshot, { channelId }: { channelId: string }) =>
   sql`livemode = ${livemode} AND channel_id = ${channelId} AND id <> ${sessionId} AND status = 'created'`;
 
-/** The agreed terms of a row, as its object holds them. */
 export const sessionTermsOf = (session: MeteredSessionRow) => ({
   sessionId: session.id,
   merchantId: session.merchantId,
@@ -101,7 +104,7 @@ export const sessionTermsOf = (session: MeteredSessionRow) => ({
   createdAt: session.createdAt,
 });
 
-/** A row as its object would say it: of a session that was never opened, which has none. */
+/** Snapshot of a session that was never opened and so has no object. */
 export const sessionSnapshotOf = (session: MeteredSessionRow): MeteredSnapshot => ({
   ...sessionTermsOf(session),
   stage: session.status,
@@ -119,84 +122,67 @@ export const sessionSnapshotOf = (session: MeteredSessionRow): MeteredSnapshot =
   updatedAt: session.updatedAt,
 });
 
-/** Is this channel noted as the session's? */
-export const holdsChannel = async (db: Db, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>, channelId: string): Promise<boolean> =>
+export const holdsChannel = async (db: Db, { sessionId }: Named, channelId: string): Promise<boolean> =>
   (await findMeteredSession(db, sessionId as MeteredSessionId))?.channelId === channelId;
 
-/** A session for which a channel is noted, by its signer's key too. */
 export type NotedSession = MeteredSessionRow & { channelId: string; authorizedSigner: string };
 export const isNoted = (row: MeteredSessionRow): row is NotedSession => row.channelId !== null && row.authorizedSigner !== null;
 
-/** A transaction whose blockhash was taken this long ago never lands any more. */
+/** Age of a blockhash at which its transaction can no longer land. */
 export const OPENING_DEAD_MS = 5 * MINUTE;
 
 type Opening = { channelId: string; payer: string | null; authorizedSigner: string };
 
-const takenFor = (ctx: Shard, sessionId: string, { channelId, payer, authorizedSigner }: Opening, isFree: SQL) =>
-  ctx.db
-    .update(meteredSessions)
-    .set({ channelId, payerWallet: payer, authorizedSigner, updatedAt: ctx.now, nextLookAt: ctx.now + OPENING_DEAD_MS })
-    .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), eq(meteredSessions.status, 'created'), isFree));
+const noteChannel = (ctx: Shard, session: Named, { channelId, payer, authorizedSigner }: Opening, isFree: SQL) => {
+  const noted = { channelId, payerWallet: payer, authorizedSigner, updatedAt: ctx.now, nextLookAt: ctx.now + OPENING_DEAD_MS };
+  return updateRow(ctx, session, noted, sql`status = 'created' AND ${isFree}`);
+};
 
-/**
- * The second statement fails the batch where another opening was noted for the session, but for one that is too old to land.
- * A channel is noted for one session in the whole service.
- */
-export const noteOpening = (ctx: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>, opening: Opening): Write[] => [
-  takenFor(ctx, sessionId, opening, sql`expires_at > ${ctx.now} AND (channel_id IS NULL OR updated_at <= ${ctx.now - OPENING_DEAD_MS})`),
+/** Aborts if the session has another opening that may still land. A unique index keeps a channel to one session. */
+export const noteOpening = (ctx: Shard, session: Named, opening: Opening): Write[] => [
+  noteChannel(ctx, session, opening, sql`expires_at > ${ctx.now} AND (channel_id IS NULL OR updated_at <= ${ctx.now - OPENING_DEAD_MS})`),
   abortUnlessChanged(ctx),
 ];
 
 /**
- * Takes a session for a channel that stands: from now on nothing ends it as one that was never opened. Another opening that was only noted
- * gives way, and of two channels that stand the session's object takes the first. null where the session is over, or open by now.
+ * Takes a session's row for a channel on the chain, so that nothing expires it as unopened. Displaces an opening that was only noted; the
+ * session's object accepts the first of two channels. Returns null if the session is over or open.
  */
 export async function takeSession(ctx: Shard, sessionId: string, opening: Opening): Promise<MeteredSessionRow | null> {
   const isInTime = sql`(channel_id IS NOT NULL OR expires_at > ${ctx.now})`;
-  const [row = null] = await takenFor(ctx, sessionId, opening, isInTime).returning();
+  const [row = null] = await noteChannel(ctx, { sessionId }, opening, isInTime).returning();
   return row;
 }
 
-/** The settlement that was begun last for a session, and up to what; null: none. */
-export async function findSettling(
-  db: Db,
-  { sessionId }: Pick<MeteredSnapshot, 'sessionId'>,
-): Promise<{ paymentId: PaymentId; cumulative: bigint } | null> {
+/** Finds the last settlement that was begun for a session. */
+export async function findSettling(db: Db, { sessionId }: Named): Promise<{ paymentId: PaymentId; cumulative: bigint } | null> {
   const session = await findMeteredSession(db, sessionId as MeteredSessionId);
   if (!session || session.settlingPaymentId === null) return null;
   return { paymentId: session.settlingPaymentId, cumulative: session.settlingCumulative ?? 0n };
 }
 
-/** Nothing of it is left on the chain: it is never looked at again. */
-export async function noteFreed({ db }: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>): Promise<void> {
-  await db
-    .update(meteredSessions)
-    .set({ nextLookAt: null })
-    .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), sql`ended_at IS NOT NULL`));
+/** Stops all reads of a channel of which nothing is left. */
+export async function stopReads(ctx: Shard, session: Named): Promise<void> {
+  await updateRow(ctx, session, { nextLookAt: null }, sql`ended_at IS NOT NULL`);
 }
 
-/** No sweep takes it before its object's own look, which comes after so long, and it is not late before that. */
-export async function putOff({ db, now }: Shard, { sessionId }: Pick<MeteredSnapshot, 'sessionId'>, afterMs: number): Promise<void> {
-  await db
-    .update(meteredSessions)
-    .set({ nextLookAt: now + 2 * afterMs, sealDueAt: now + 2 * afterMs })
-    .where(eq(meteredSessions.id, sessionId as MeteredSessionId));
+/** Keeps sweeps and the overdue check away until the object's own read, which comes after `afterMs`. */
+export async function postponeSessionRead(ctx: Shard, session: Named, afterMs: number): Promise<void> {
+  const at = ctx.now + 2 * afterMs;
+  await updateRow(ctx, session, { nextLookAt: at, sealDueAt: at });
 }
 
-/** The second statement fails the batch where another settlement was begun after `before`. */
+/** Aborts if another settlement was begun after `before`. */
 export const beginSettlement = (
   ctx: Shard,
-  { sessionId }: Pick<MeteredSnapshot, 'sessionId'>,
+  session: Named,
   { before, paymentId, cumulative }: { before: PaymentId | null; paymentId: PaymentId; cumulative: bigint },
 ): Write[] => [
-  ctx.db
-    .update(meteredSessions)
-    .set({ settlingPaymentId: paymentId, settlingCumulative: cumulative })
-    .where(and(eq(meteredSessions.id, sessionId as MeteredSessionId), sql`settling_payment_id IS ${before}`)),
+  updateRow(ctx, session, { settlingPaymentId: paymentId, settlingCumulative: cumulative }, sql`settling_payment_id IS ${before}`),
   abortUnlessChanged(ctx),
 ];
 
-/** Of these transactions those whose payout of a channel is written down, or will be: our own, which are claimed before they are sent. */
+/** Lists the transactions whose payout is recorded, or is our own settlement's, which records it itself. */
 export async function listBooked(db: Db, channelId: string, signatures: readonly string[]): Promise<Set<string>> {
   const rows = await db.all<{
     signature: string;
@@ -208,7 +194,7 @@ export async function listBooked(db: Db, channelId: string, signatures: readonly
 
 type Booked = Pick<typeof channelPayouts.$inferSelect, 'livemode' | 'channelId' | 'paymentId'>;
 
-/** Fails where one of these transactions is written down already for the channel. */
+/** Fails if one of these transactions is already recorded for the channel. */
 export const insertPayouts = (
   db: Db,
   { livemode, channelId, paymentId }: Booked,
@@ -219,25 +205,21 @@ export const insertPayouts = (
       FROM ${jsonRows(payouts.map(({ signature, paid }) => [signature, `${paid}`]))}`,
   );
 
-type Place = Partial<Pick<MeteredSessionRow, 'payoutSeen' | 'payoutSeenTx' | 'payoutReadTx'>>;
+type Progress = Partial<Pick<MeteredSessionRow, 'payoutSeen' | 'payoutSeenTx' | 'payoutReadTx'>>;
 
-/** How far the transactions of a session's channel were looked up. */
-export async function notePlace({ db }: Shard, { sessionId }: { sessionId: string }, place: Place): Promise<void> {
-  await db
-    .update(meteredSessions)
-    .set(place)
-    .where(eq(meteredSessions.id, sessionId as MeteredSessionId));
+/** Stores how far the transactions of a session's channel were read. */
+export async function noteProgress(ctx: Shard, session: Named, progress: Progress): Promise<void> {
+  await updateRow(ctx, session, progress);
 }
 
-/** What it takes to forget a session. */
 export type ErasedSession = Pick<MeteredSessionRow, 'id' | 'livemode' | 'channelId'>;
 const ERASED = { id: meteredSessions.id, livemode: meteredSessions.livemode, channelId: meteredSessions.channelId };
 
-/** All sessions that the clock of a scope reaches. */
+/** Lists the sessions on a scope's clock. */
 export const listMeteredInReach = (scope: Scope): Promise<ErasedSession[]> =>
   scope.db.select(ERASED).from(meteredSessions).where(inReach(scope));
 
-/** Sessions that had ended by then, the longest ended first. */
+/** Lists sessions that ended by `before`, oldest first. */
 export const listEndedSessions = (db: Db, before: number, limit: number): Promise<ErasedSession[]> =>
   db
     .select(ERASED)

@@ -1,6 +1,6 @@
 import { DAY } from '#core/time.ts';
 import { eraseEntitlement } from '#features/entitlements/entitlement.ts';
-import { forgetEndedSessions } from '#features/metered/erase.ts';
+import { forgetEndedSessions } from '#features/metered/session.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import type { Shard } from '#platform/context.ts';
 import { setOf } from '#platform/db/among.ts';

@@ -134,7 +134,7 @@ async function planPeriod(ctx: Shard, settlement: Settlement, transaction: Chain
   const { terms, paymentId, nonce } = settlement;
   const proof = proofOf(settlement, transaction);
   // Loaded with the first period: a cold start answers agents, who never need it.
-  const { planRenewal } = await import('#features/payments/renewal.ts');
+  const { planRenewal } = await import('#features/payments/collected-period.ts');
   const renewed = await planRenewal(ctx, terms.authorizationId!, { paymentId, nonce, period: terms.period!, proof, isOwners: false });
   return {
     events: renewed.events,

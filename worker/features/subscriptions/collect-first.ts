@@ -1,54 +1,43 @@
-import type { Address } from '@solana/kit';
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import { routeOf, stepAuthorization } from '#features/authorizations/authorization.ts';
-import { findStanding } from '#features/authorizations/store.ts';
+import { findStanding, hasOther, hasSignedOther } from '#features/authorizations/store.ts';
 import { confirmFound, confirmPayment } from '#features/payments/confirm/confirm.ts';
 import { planSubmit, planWaiting } from '#features/payments/payment.ts';
 import { memoOf } from '#features/payments/resource.ts';
 import { getPayment } from '#features/payments/store.ts';
 import { isSending, rememberSent } from '#features/payments/watch/candidates.ts';
-import { countFee } from '#features/settlements/fee-budget.ts';
 import { ownSignatureOf } from '#features/settlements/new-settlement.ts';
-import { heldKey } from '#platform/chain/fee-payer.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
-import { transact, unchanged } from '#platform/db/commit.ts';
+import type { Shard } from '#platform/context.ts';
+import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
-import type { CollectionCode } from '#rules/subscriptions/schedule.ts';
-import type { Operator } from '#solana/programs/own-transaction.ts';
+import { poll } from '#platform/deadline.ts';
+import type { CollectionCode, PeriodTimes } from '#rules/subscriptions/schedule.ts';
 import type { Subscription } from '#solana/programs/subscriptions/subscription.ts';
-import { isAgreed, isSameSubscription } from './consent.ts';
-import { findCollection } from './find-collection.ts';
-import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
-import { isMeantFor } from './meant-for.ts';
-import { type PreparedCollection, prepareCollection } from './prepare-collection.ts';
-import { getAuthorization } from './reconcile.ts';
+import { collectPeriod, findPeriodCollection, findPuller } from './collect-period.ts';
+import { isAgreed, isSameSubscription, lookAtSubscriptions, type SubscriptionLook } from './look.ts';
+import { changeAuthorization } from './reconcile.ts';
 
-/** Why nothing was sent for a checkout: nothing to collect from yet, or nothing that can be collected. */
-type WaitingReason =
-  | 'not_subscribed'
-  /** What stands there was agreed to on other terms. */
-  | 'other_terms'
-  /** Another authorization is collected from the same subscription. */
-  | 'held'
-  /** No node could tell, or the moment is too close to a period's end. */
-  | 'unknown'
-  | CollectionCode;
+/**
+ * `held`: another authorization collects from the subscription, or another checkout began it. `unknown`: no node could tell, this deployment
+ * lacks the puller's key, or the period is about to end.
+ */
+type WaitingReason = 'not_subscribed' | 'other_terms' | 'held' | 'unknown' | CollectionCode;
 
-/** What became of the first collection. `sent`: it may land yet, and is looked for by itself. `over`: the checkout is. */
+/** `sent`: the transaction may land and is watched. `over`: the checkout has ended. */
 export type FirstCollection =
   | { kind: 'collected' | 'sent' | 'over'; payment: Payment }
   | { kind: 'waiting'; reason: WaitingReason; payment: Payment };
 
-/** The key that collects what a plan names it for; null where this deployment does not hold it. */
-export const pullerOf = ({ config }: Ctx, address: string): Operator | null => heldKey(config, 'SUBSCRIPTION_KEYS', address);
+const waiting = (payment: Payment, reason: WaitingReason): FirstCollection => ({ kind: 'waiting', reason, payment });
+
+/** Default time that a buyer's call waits for the chain. */
+const PATIENCE_MS = 8 * SECOND;
 
 /**
- * Collects the first period of a checkout's subscription, once its buyer's wallet has made that on the chain, however it was made: the
- * transaction carries the payment's memo and references, and confirms it as any other would. Called as often as one likes; at most one
- * transaction is on its way, and the program collects a period once. `known`: a look that was just made. `patienceMs`: how long the
- * caller waits for what was sent.
+ * Collects the first period of a checkout once the buyer's wallet is subscribed on the chain. The transaction carries the payment's memo and
+ * references, and confirms it as any other would. Safe to repeat: one transaction is under way at a time.
  */
 export async function collectFirst(
   ctx: Shard,
@@ -59,127 +48,114 @@ export async function collectFirst(
   if (payment.status === 'CONFIRMED') return { kind: 'collected', payment };
   if (payment.status === 'FAILED' || row.status !== 'pending' || ctx.now >= payment.expiresAt) return { kind: 'over', payment };
   if (await isSending(ctx, payment.id)) return { kind: 'sent', payment };
-  const puller = pullerOf(ctx, row.puller);
-  const [look = null] = known ? [known] : puller === null ? [] : await lookAtSubscriptions(ctx, [routeOf(row)]);
-  if (puller === null || look === null) return { kind: 'waiting', reason: 'unknown', payment };
+  const puller = findPuller(ctx, row);
+  if (puller === null) return waiting(payment, 'unknown');
+  const [look = null] = known ? [known] : await lookAtSubscriptions(ctx, [routeOf(row)]);
+  if (look === null) return waiting(payment, 'unknown');
   const { subscription } = look.sight;
-  if (subscription === null) return { kind: 'waiting', reason: 'not_subscribed', payment };
-  if (!(await isMeantFor(ctx, payment, row, subscription))) return { kind: 'waiting', reason: 'held', payment };
-  if (await isHeld(ctx, row, subscription)) return { kind: 'waiting', reason: 'held', payment };
-  const waiting = await waitForCollection(ctx, payment);
-  // Replaced or expired since it was read.
-  if (waiting.status === 'FAILED') return { kind: 'over', payment: waiting };
-  if (!isAgreed(row, subscription)) return { kind: 'waiting', reason: 'other_terms', payment: waiting };
-  const marks = { memo: memoOf(payment), references: [payment.reference, ctx.config.SERVICE_REFERENCE] };
-  const prepared = await prepareCollection(ctx, routeOf(row), marks, puller, { known: look });
-  return prepared.kind === 'ready' ? sendFirst(ctx, waiting, prepared, patienceMs) : explain(ctx, waiting, row, prepared);
-}
-
-/** The buyer has signed: from now on the checkout waits for the collection. */
-const waitForCollection = (ctx: Shard, payment: Payment): Promise<Payment> =>
-  transact(ctx, { known: payment, reload: () => getPayment(ctx, payment.id) }, (current) =>
-    current.status === 'PENDING_SIGNATURE' ? planWaiting(ctx, current) : unchanged(current),
+  if (subscription === null) return waiting(payment, 'not_subscribed');
+  if (!(await isMeantFor(ctx, payment, row, subscription)) || (await isHeld(ctx, row, subscription))) return waiting(payment, 'held');
+  const current = await changePayment(ctx, payment, (stored) =>
+    stored.status === 'PENDING_SIGNATURE' ? planWaiting(ctx, stored) : unchanged(stored),
   );
-
-/** One that has to be approved anew may be replaced: its buyer came back for that. */
-async function isHeld(ctx: Shard, row: AuthorizationRow, subscription: Subscription): Promise<boolean> {
-  const standing = await findStanding(ctx.db, row.subscriptionAddress, row);
-  return standing !== null && standing.status !== 'requires_reapproval' && isSameSubscription(standing, subscription);
+  // Another request may have replaced or expired the payment.
+  if (current.status === 'FAILED') return { kind: 'over', payment: current };
+  if (!isAgreed(row, subscription)) return waiting(current, 'other_terms');
+  const marks = { memo: memoOf(payment), references: [payment.reference, ctx.config.SERVICE_REFERENCE] };
+  const attempt = await collectPeriod(ctx, row, { puller, look, marks, claim: ({ wire }) => claimFirst(ctx, current, wire) });
+  switch (attempt.kind) {
+    case 'sent':
+      return watchFirst(ctx, current, attempt.txSignature, patienceMs);
+    case 'unclaimed':
+      return attempt.reason;
+    case 'paid':
+      return takeFound(ctx, current, row, attempt.period);
+    case 'short':
+    case 'no_consent':
+      await noteFailure(ctx, row, attempt.code);
+      return waiting(current, attempt.code);
+    default:
+      return waiting(current, 'unknown');
+  }
 }
 
-/** How long a buyer's call is kept for the chain to show it. */
-const PATIENCE_MS = 8 * SECOND;
-/** Waits between looks, as far as a caller is kept. */
-const LOOKS_MS = [250, 400, 600, 900, 1300, 1800, 2500];
+const changePayment = (ctx: Shard, known: Payment, plan: (stored: Payment) => Change<Payment>): Promise<Payment> =>
+  transact(ctx, { known, reload: () => getPayment(ctx, known.id) }, plan);
 
-async function sendFirst(
-  ctx: Shard,
-  payment: Payment,
-  { wire }: Extract<PreparedCollection, { kind: 'ready' }>,
-  patienceMs: number,
-): Promise<FirstCollection> {
-  const txSignature = ownSignatureOf(wire);
-  await countFee(ctx, payment);
+/** Memo of a checkout's steps, so that a signed step counts for this checkout and no other. */
+export const consentMemoOf = ({ nonce }: Pick<Payment, 'nonce'>): string => `svc-consent:${nonce}`;
+
+/** Largest difference between the chain's clock and ours. */
+const CLOCK_SKEW_MS = 30 * SECOND;
+
+/**
+ * True if a wallet's subscription was made for this checkout. A wallet that signed in no checkout buys for itself; a checkout with a
+ * customer reference must be the only open one, or a stranger could name the wallet and get what it pays for.
+ */
+export async function isMeantFor(ctx: Shard, payment: Payment, row: AuthorizationRow, subscription: Subscription): Promise<boolean> {
+  if (payment.status === 'PENDING_CONFIRMATION') return true;
+  if (row.customerRef === null) return !(await hasSignedOther(ctx.db, row));
+  const beganAt = Number(subscription.currentPeriodStartTs) * SECOND;
+  return beganAt >= payment.createdAt - CLOCK_SKEW_MS && !(await hasOther(ctx.db, row));
+}
+
+/** True if another authorization collects from the subscription. One that requires approval may be replaced: its buyer came back. */
+async function isHeld(ctx: Shard, row: AuthorizationRow, subscription: Subscription): Promise<boolean> {
+  const holder = await findStanding(ctx.db, row.subscriptionAddress, row);
+  return holder !== null && holder.status !== 'requires_reapproval' && isSameSubscription(holder, subscription);
+}
+
+/** Stores the transaction as a candidate of the payment. Returns the outcome if the payment has failed or another one is under way. */
+async function claimFirst(ctx: Shard, payment: Payment, wire: Uint8Array): Promise<FirstCollection | null> {
   try {
-    const { isSent } = await rememberSent(ctx, payment.id, txSignature);
-    // It has failed meanwhile: what went out now would charge for nothing.
-    if (!isSent) return { kind: 'over', payment: await getPayment(ctx, payment.id) };
+    const { isSent } = await rememberSent(ctx, payment.id, ownSignatureOf(wire));
+    return isSent ? null : { kind: 'over', payment: await getPayment(ctx, payment.id) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { kind: 'sent', payment };
   }
-  const sent = await ctx.chain.sendTransaction(wire, { preflight: false });
-  if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
-  const submitted = await transact(ctx, { known: payment, reload: () => getPayment(ctx, payment.id) }, (current) =>
-    current.status === 'PENDING_CONFIRMATION' ? planSubmit(ctx, current, txSignature) : unchanged(current),
-  );
-  return watchFirst(ctx, submitted, txSignature, patienceMs);
 }
 
-/** What is not seen within the caller's patience is found by the looks that were scheduled with it. */
+const WAITS_MS = [250, 400, 600, 900, 1300, 1800, 2500];
+
+/** Waits until the chain shows the transaction. The checks that were scheduled with it find a later one. */
 async function watchFirst(ctx: Shard, payment: Payment, txSignature: string, patienceMs: number): Promise<FirstCollection> {
-  let waited = 0;
-  for (const wait of LOOKS_MS) {
-    waited += wait;
-    if (waited > patienceMs || ctx.leftMs() <= wait) break;
-    await new Promise((resolve) => setTimeout(resolve, wait));
-    const confirmed = await confirmSent(ctx, payment, txSignature);
-    if (confirmed?.status === 'CONFIRMED') return { kind: 'collected', payment: confirmed };
-  }
-  return { kind: 'sent', payment };
+  const submitted = await changePayment(ctx, payment, (stored) =>
+    stored.status === 'PENDING_CONFIRMATION' ? planSubmit(ctx, stored, txSignature) : unchanged(stored),
+  );
+  const confirmed = await poll(ctx, { waitsMs: WAITS_MS, patienceMs }, async () => {
+    try {
+      const confirmation = await confirmPayment(ctx, { paymentId: payment.id, txSignature, viewer: null });
+      return confirmation.payment.status === 'CONFIRMED' ? confirmation.payment : null;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      ctx.note(`collection: ${error.code}`);
+      return null;
+    }
+  });
+  return confirmed ? { kind: 'collected', payment: confirmed } : { kind: 'sent', payment: submitted };
 }
 
-async function confirmSent(ctx: Shard, { id: paymentId }: Payment, txSignature: string): Promise<Payment | null> {
-  try {
-    return (await confirmPayment(ctx, { paymentId, txSignature, viewer: null })).payment;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    ctx.note(`collection: ${error.code}`);
-    return null;
-  }
-}
-
-async function explain(
-  ctx: Shard,
-  payment: Payment,
-  row: AuthorizationRow,
-  prepared: Exclude<PreparedCollection, { kind: 'ready' }>,
-): Promise<FirstCollection> {
-  if (prepared.kind !== 'not_now') return { kind: 'waiting', reason: 'unknown', payment };
-  const { standing } = prepared;
-  switch (standing.kind) {
-    case 'paid':
-      return takeFound(ctx, payment, row, standing.period.startTs);
-    case 'cancelled':
-      return refuse(ctx, payment, row, 'subscription_cancelled');
-    case 'lost':
-      return refuse(ctx, payment, row, 'subscription_requires_reapproval');
-    default:
-      return refuse(ctx, payment, row, standing.reason);
-  }
-}
-
-/** The period is collected: by a transaction of ours whose caller went away, or by the plan's owner. */
-async function takeFound(ctx: Shard, payment: Payment, row: AuthorizationRow, periodStartTs: bigint): Promise<FirstCollection> {
-  const found = await findCollection(ctx, row.subscriptionAddress as Address, periodStartTs);
-  if (found.kind !== 'found') return { kind: 'waiting', reason: 'unknown', payment };
+/** Confirms the payment by the transaction that collected its period: ours, whose caller left, or the plan owner's. */
+async function takeFound(ctx: Shard, payment: Payment, row: AuthorizationRow, period: PeriodTimes): Promise<FirstCollection> {
+  const found = await findPeriodCollection(ctx, row, period);
+  if (found.kind !== 'found') return waiting(payment, 'unknown');
   const { transaction } = found;
   const input = { paymentId: payment.id, txSignature: transaction.signature, viewer: null };
   try {
     return { kind: 'collected', payment: (await confirmFound(ctx, input, { kind: 'found', transaction })).payment };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { kind: 'waiting', reason: 'held', payment };
+    return waiting(payment, 'held');
   }
 }
 
-/** Noted where it is another reason than before, so that the buyer's page can tell. */
-async function refuse(ctx: Shard, payment: Payment, row: AuthorizationRow, code: CollectionCode): Promise<FirstCollection> {
-  if (row.lastCollection?.code !== code)
-    await transact(ctx, { known: row, reload: () => getAuthorization(ctx, row.id) }, (current) =>
-      current.status === 'pending' && current.lastCollection?.code !== code
-        ? stepAuthorization(ctx, current, null, { lastCollection: { at: ctx.now, status: 'failed', code } })
-        : unchanged(current),
-    );
-  return { kind: 'waiting', reason: code, payment };
+/** Stores a new reason for the buyer's page. */
+async function noteFailure(ctx: Shard, row: AuthorizationRow, code: CollectionCode): Promise<void> {
+  if (row.lastCollection?.code === code) return;
+  await changeAuthorization(ctx, row, (current) =>
+    current.status === 'pending' && current.lastCollection?.code !== code
+      ? stepAuthorization(ctx, current, null, { lastCollection: { at: ctx.now, status: 'failed', code } })
+      : unchanged(current),
+  );
 }

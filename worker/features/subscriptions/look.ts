@@ -1,5 +1,8 @@
-import { unixSeconds } from '#core/time.ts';
+import { SECOND, unixSeconds } from '#core/time.ts';
+import { factsOf } from '#features/authorizations/authorization.ts';
 import type { Ctx } from '#platform/context.ts';
+import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import type { ConsentSeen } from '#rules/subscriptions/authorization.ts';
 import {
   type CollectionRoute,
   readSight,
@@ -8,28 +11,26 @@ import {
   sightAddresses,
   standingOf,
 } from '#solana/programs/subscriptions/standing.ts';
+import type { Subscription } from '#solana/programs/subscriptions/subscription.ts';
 
-/** What the chain shows of a subscription, all of one moment, and what it means now. */
+/** Accounts of a subscription, read in one slot, and their meaning at that moment. */
 export interface SubscriptionLook {
   sight: SubscriptionSight;
   standing: Standing;
 }
 
-/** A node answers a hundred accounts at once, and a subscription has five. */
-const LOOKS_MAX = 20;
+/** A node returns a hundred accounts at once, and a subscription has five. */
+const GROUP_SIZE = 20;
 
-/**
- * Looks at subscriptions, twenty with each call of a node. null where no node answered: nothing is known of those, and nothing may be
- * concluded.
- */
+/** Reads subscriptions, twenty with each call of a node. An item is null if no node answered; nothing may be concluded from it. */
 export async function lookAtSubscriptions(ctx: Ctx, routes: readonly CollectionRoute[]): Promise<(SubscriptionLook | null)[]> {
-  const groups = Array.from({ length: Math.ceil(routes.length / LOOKS_MAX) }, (_, at) =>
-    routes.slice(at * LOOKS_MAX, (at + 1) * LOOKS_MAX),
+  const groups = Array.from({ length: Math.ceil(routes.length / GROUP_SIZE) }, (_, at) =>
+    routes.slice(at * GROUP_SIZE, (at + 1) * GROUP_SIZE),
   );
-  return (await Promise.all(groups.map((group) => lookAtGroup(ctx, group)))).flat();
+  return (await Promise.all(groups.map((group) => readGroup(ctx, group)))).flat();
 }
 
-async function lookAtGroup(ctx: Ctx, routes: readonly CollectionRoute[]): Promise<(SubscriptionLook | null)[]> {
+async function readGroup(ctx: Ctx, routes: readonly CollectionRoute[]): Promise<(SubscriptionLook | null)[]> {
   const addresses = routes.map(sightAddresses);
   const read = await ctx.chain.readAccounts(addresses.flat());
   if (read.kind === 'unavailable') {
@@ -42,4 +43,24 @@ async function lookAtGroup(ctx: Ctx, routes: readonly CollectionRoute[]): Promis
     from += addresses[at]!.length;
     return { sight, standing: standingOf(sight, route, BigInt(unixSeconds(ctx.now))) };
   });
+}
+
+/** True if the subscription has the terms that the checkout offered. */
+export const isAgreed = (row: AuthorizationRow, { amount, periodHours }: Subscription): boolean =>
+  amount === row.amount && periodHours === BigInt(row.periodHours);
+
+/**
+ * True if the account is the subscription that the authorization collects from. A later one at the same address starts its periods at other
+ * moments.
+ */
+export function isSameSubscription(row: AuthorizationRow, subscription: Subscription): boolean {
+  const { startedAt, periodMs } = factsOf(row);
+  const passed = Number(subscription.currentPeriodStartTs) * SECOND - startedAt;
+  return isAgreed(row, subscription) && passed % periodMs === 0;
+}
+
+/** Derives the buyer's consent to an authorization from its accounts. */
+export function consentIn(row: AuthorizationRow, { sight, standing }: SubscriptionLook): ConsentSeen {
+  if (sight.subscription === null || !isSameSubscription(row, sight.subscription)) return 'lost';
+  return standing.kind === 'cancelled' || standing.kind === 'lost' ? standing.kind : 'given';
 }

@@ -12,35 +12,27 @@ import { approvalStep, buyerSteps, type StepKind } from '#solana/programs/subscr
 import { cancellationEnd, sameTerms } from '#solana/programs/subscriptions/subscription.ts';
 import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
 
-/** What a buyer signs next. A step that needs the one before it to have landed has no transaction yet. */
+/** `transaction`: unsigned, base64; null until the step before it has landed. The buyer pays for it. */
 interface PreparedStep {
   kind: StepKind;
-  /** Unsigned, base64; the buyer pays for it. */
   transaction: string | null;
   lastValidBlockHeight: bigint | null;
 }
 
 /**
- * `plan_missing`: there is nothing to subscribe to, or it takes no subscribers any more. `refused`: the chain would refuse the next step,
- * most often for want of SOL to pay for it. `ending`: what was cancelled cannot be resumed, and has to be over before another begins.
- * `unavailable`: no node answered.
+ * `plan_missing`: no plan, or one that takes no subscribers. `refused`: the simulation failed, most often for lack of SOL. `ending`: a
+ * cancelled subscription that cannot be resumed has to end first. `unavailable`: no node answered.
  */
 type StepsProblem = 'plan_missing' | 'refused' | 'ending' | 'unavailable';
 
-/**
- * `memo`: what each step carries. `isUnproven`: the wallet has to sign once more although it is subscribed, because nothing shows yet for whom;
- * it approves again, which changes nothing on the chain.
- */
+/** `memo`: added to each step. `isUnproven`: a subscribed wallet approves again, to show that this checkout is its own. */
 interface StepsOptions {
   known?: SubscriptionLook;
   memo?: string;
   isUnproven?: boolean;
 }
 
-/**
- * What a wallet has left to sign to be subscribed, as the chain stands now; nothing where it can be collected from already. The chain is
- * asked what would come of the next step, so that no wallet opens for one that fails.
- */
+/** Prepares what a wallet has left to sign to be subscribed. Simulates the next step, so that no wallet opens for one that fails. */
 export async function prepareSteps(
   ctx: Ctx,
   route: CollectionRoute,
@@ -81,21 +73,20 @@ function unsignedOf({ subscriber }: CollectionRoute, instructions: Instruction[]
   return { transaction: buildUnsigned(subscriber, instructions, lifetime), lastValidBlockHeight: lifetime.lastValidBlockHeight };
 }
 
-/** Shorter than a blockhash lives. */
+/** Validity of a prepared cancellation, shorter than its blockhash's. */
 const SIGNED_WITHIN_MS = MINUTE;
 
-/** The transaction by which a buyer's wallet ends its subscription, and when that takes effect. Times in milliseconds. */
+/** `transaction`: unsigned, base64. The buyer pays for it. */
 export interface PreparedCancellation {
-  /** Unsigned, base64; the buyer pays for it. */
   transaction: string;
   expiresAt: number;
   effectiveAt: number;
 }
 
-/** `cancelled`: it is already. `nothing_left`: there is no subscription on the chain to cancel. */
+/** `cancelled`: already cancelled. `nothing_left`: no subscription is on the chain. */
 export type CancellationProblem = 'cancelled' | 'nothing_left' | 'unavailable';
 
-/** Changes nothing: what counts is what the buyer's wallet sends. `known`: a look that was just made. */
+/** Prepares a cancellation and changes nothing: the buyer's wallet decides. */
 export async function prepareCancellation(
   ctx: Ctx,
   route: CollectionRoute,
@@ -115,10 +106,10 @@ export async function prepareCancellation(
   });
 }
 
-/** At the end of the period that runs; at once where the plan is gone or another by now. */
+/** Returns the end of the running period, or now if the plan is gone or has other terms. */
 function effectiveAt({ now }: Ctx, { subscription, plan }: SubscriptionSight): number {
-  const standing = plan !== null && sameTerms(plan, subscription!) ? plan : null;
-  return Number(cancellationEnd(subscription!, standing, BigInt(unixSeconds(now)))) * SECOND;
+  const current = plan !== null && sameTerms(plan, subscription!) ? plan : null;
+  return Number(cancellationEnd(subscription!, current, BigInt(unixSeconds(now)))) * SECOND;
 }
 
 async function freshLifetime(ctx: Ctx): Promise<Lifetime | null> {

@@ -10,8 +10,7 @@ import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authori
 import { sendJob } from '#platform/queues/send-jobs.ts';
 import { type AuthorizationStep, type ConsentSeen, stepAfterLook } from '#rules/subscriptions/authorization.ts';
 import { firstAttemptAt, type LastCollection, luckOf } from '#rules/subscriptions/schedule.ts';
-import { consentIn } from './consent.ts';
-import type { SubscriptionLook } from './look.ts';
+import { consentIn, type SubscriptionLook } from './look.ts';
 
 /** 404. */
 export const getAuthorization = async (ctx: Shard, authorizationId: AuthorizationId): Promise<AuthorizationRow> =>
@@ -21,17 +20,17 @@ export const getAuthorization = async (ctx: Shard, authorizationId: Authorizatio
 export const ASKED_READ_MS = 10 * SECOND;
 const asked = new Memory<AuthorizationId, number>(10_000);
 
-/** True where the chain may still change the authorization. */
+/** True if the chain may still change the authorization. */
 export const isRead = ({ status, endedAt, stoppedAt }: AuthorizationRow): boolean =>
   status !== 'pending' && endedAt === null && stoppedAt === null;
 
 /**
- * Has the queue read an authorization's accounts, now or `ASKED_READ_MS` after the read before, however often it is called. A GET shows
- * the stored row and changes nothing: the queue stores what the chain shows, within seconds. In the sandbox only the session's own steps read its chain.
+ * Queues a read of an authorization's accounts, at most one per `ASKED_READ_MS`. A GET returns the stored row and changes nothing. A sandbox
+ * chain is read by its session's steps alone.
  */
 export function askForLook(ctx: Shard, row: AuthorizationRow): void {
   if (ctx.sandbox !== null || !isRead(row) || !hasSubscriptions(ctx.config)) return;
-  // The row has the read that ran last, and the isolate the one that waits in the queue.
+  // The row knows the last read, and the isolate the queued one.
   const readAt = Math.max(row.askedReadAt ?? 0, asked.get(row.id) ?? 0);
   if (readAt > ctx.wallNow) return;
   const dueAt = Math.max(ctx.wallNow, readAt + ASKED_READ_MS);
@@ -39,17 +38,21 @@ export function askForLook(ctx: Shard, row: AuthorizationRow): void {
   ctx.defer(sendJob(ctx, { kind: 'readSubscription', authorizationId: row.id }, Math.ceil((dueAt - ctx.wallNow) / SECOND)));
 }
 
-/** Brings an authorization to what a look shows: each step once, with its event. Harmless repeated. */
+/** Commits a change of an authorization. Reloads and plans again if another request was faster. */
+export const changeAuthorization = (ctx: Shard, known: AuthorizationRow, plan: (current: AuthorizationRow) => Change<AuthorizationRow>) =>
+  transact(ctx, { known, reload: () => getAuthorization(ctx, known.id) }, plan);
+
+/** Applies what the accounts show to an authorization: each step once, with its event. Harmless repeated. */
 export const applyLook = (ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Promise<AuthorizationRow> =>
-  transact(ctx, { known: row, reload: () => getAuthorization(ctx, row.id) }, (current) => planLook(ctx, current, look));
+  changeAuthorization(ctx, row, (current) => planLook(ctx, current, look));
 
 function planLook(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Change<AuthorizationRow> {
-  // The buyer's consent may stand on the chain for ever.
+  // The buyer's consent may stay on the chain for ever.
   if (row.stoppedAt !== null) return unchanged(row);
   const seen = consentIn(row, look);
   const step = stepAfterLook(factsOf(row), seen, ctx.now);
   if (step !== null) return stepAuthorization(ctx, row, step, patchOf(ctx, row, step, look));
-  // What was cancelled can be resumed as long as its period on the chain lasts, and no longer.
+  // A cancelled subscription can be resumed until its period on the chain ends.
   const isOver = row.status === 'cancelled' && row.endedAt === null && (row.cancelEffectiveAt ?? 0) <= ctx.now;
   return isOver ? stepAuthorization(ctx, row, null, overAt(ctx)) : unchanged(row);
 }
@@ -81,7 +84,7 @@ function cancelledPatch(ctx: Ctx, row: AuthorizationRow, { standing }: Subscript
   };
 }
 
-/** Told of the collection that was due, where one was. */
+/** Records the failure of a collection that was due. */
 function refusedPatch({ now }: Ctx, { nextAttemptAt }: AuthorizationRow, seen: Exclude<ConsentSeen, 'given'>): Partial<AuthorizationRow> {
   if (nextAttemptAt === null || nextAttemptAt > now) return {};
   const code = seen === 'cancelled' ? 'subscription_cancelled' : 'subscription_requires_reapproval';
@@ -89,7 +92,7 @@ function refusedPatch({ now }: Ctx, { nextAttemptAt }: AuthorizationRow, seen: E
   return { lastCollection };
 }
 
-/** With the period that follows the paid time, or at once where that has begun. */
+/** Due with the period after the paid time, or at once if that has begun. */
 function dueAgain({ now }: Ctx, row: AuthorizationRow): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'> {
   const { paidThrough } = row;
   const nextAttemptAt = paidThrough !== null && paidThrough > now ? firstAttemptAt(paidThrough, luckOf(row.id)) : now;

@@ -12,30 +12,29 @@ import {
 import { listAuthorizations } from '#features/authorizations/store.ts';
 import { getPayment } from '#features/payments/store.ts';
 import { hasSubscriptions, type Shard } from '#platform/context.ts';
-import { commit, forEach, transact, unchanged } from '#platform/db/commit.ts';
+import { commit, forEach, unchanged } from '#platform/db/commit.ts';
 import { mayGoOn, type Swept } from '#platform/db/sweeps.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { sendJobs } from '#platform/queues/send-jobs.ts';
-import { followUp, isDue } from './collect.ts';
 import { collectFirst } from './collect-first.ts';
+import { shareLifetime } from './collect-period.ts';
+import { followUp, isDue } from './collect-renewal.ts';
 import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
-import { shareLifetime } from './prepare-collection.ts';
-import { ASKED_READ_MS, getAuthorization, isRead } from './reconcile.ts';
+import { ASKED_READ_MS, changeAuthorization, getAuthorization, isRead } from './reconcile.ts';
 
 const PAGE_MAX = 200;
-/** How long those who took them have until they are due again. */
+/** Time until authorizations that were taken are due again. */
 const LEASE_MS = 5 * MINUTE;
-/** Collected by one message. An invocation takes ten of them, and the platform bounds what one may ask of databases and nodes. */
+/** Authorizations per message. An invocation takes ten messages, and the platform limits its calls. */
 const COLLECTED_MAX = 10;
-/** At once, each against nodes and the database. */
+/** Authorizations followed up at once. */
 const LANES = 6;
-/** Calls that one row may take: a period that is due is a part of a message, or is collected here in a sandbox. */
+/** Most calls per row; in a sandbox a due period is collected by the sweep itself. */
 const CALLS_EACH: Record<AuthorizationClass, number> = { collections: 8, checkouts: 6, looks: 2 };
 
 /**
- * Takes the authorizations whose time has come. Where a period is due a message has it collected, so that any number of them is collected side
- * by side; of the others the chain is looked at, at least once a day, and what was done on it without us is noted. Checkouts that wait for
- * their buyer's signature are looked at in the same way. Rows of a sandbox are taken by its own sweep alone.
+ * Sweeps due authorizations of a class. Due periods are sent to the queue, so that any number is collected concurrently. The accounts of the
+ * others are read, at least once a day. A sandbox has a sweep of its own.
  */
 export const sweepSubscriptions =
   (kind: AuthorizationClass) =>
@@ -47,16 +46,16 @@ export const sweepSubscriptions =
       if (max === 0) break;
       const rows = await takeDueAuthorizations(ctx, kind, ctx.now + LEASE_MS, max);
       taken += rows.length;
-      // What runs on a session's clock is done at its moment, and not when a queue brings it.
+      // A sandbox session's clock does not wait for a queue.
       if (kind === 'collections' && ctx.sandbox === null) await sendDue(ctx, rows);
-      // A period that is due is collected by its own class.
+      // Due periods belong to the class `collections`.
       else await followEach(ctx, kind === 'looks' ? rows.filter((row) => !isDue(row, ctx.now)) : rows);
       if (rows.length < max) return { taken, isFinished: true };
     }
     return { taken, isFinished: false };
   };
 
-/** All classes, where the rows of one sandbox are few. */
+/** Sweeps all classes of one sandbox. */
 export async function sweepSandboxSubscriptions(ctx: Shard): Promise<void> {
   for (const kind of ['collections', 'checkouts', 'looks'] as const) await sweepSubscriptions(kind)(ctx);
 }
@@ -72,7 +71,7 @@ async function sendDue(ctx: Shard, rows: AuthorizationRow[]): Promise<void> {
   );
 }
 
-/** A queue message: those of them that are still due. Harmless doubled, late or lost. */
+/** Collects the periods of a queue message that are still due. Harmless doubled, late or lost. */
 export async function collectQueued(ctx: Shard, { authorizationIds }: { authorizationIds: string[] }): Promise<void> {
   const rows = await listAuthorizations(ctx.db, authorizationIds as AuthorizationId[]);
   await followEach(
@@ -81,13 +80,13 @@ export async function collectQueued(ctx: Shard, { authorizationIds }: { authoriz
   );
 }
 
-/** A queue message: reads the accounts of an authorization that a GET showed, unless they were just read. Harmless doubled, late or lost. */
+/** Reads the accounts of an authorization that a GET returned, unless they were just read. Harmless doubled, late or lost. */
 export async function readQueued(ctx: Shard, { authorizationId }: { authorizationId: string }): Promise<void> {
   const row = await claimAskedRead(ctx, authorizationId as AuthorizationId, ASKED_READ_MS);
   if (row !== null && isRead(row)) await followEach(ctx, [row]);
 }
 
-/** Where no node answers, all of them are looked at again once the lease is over. */
+/** Follows up authorizations. If no node answers, they are due again after the lease. */
 async function followEach(ctx: Shard, rows: AuthorizationRow[]): Promise<void> {
   const looks = await lookAtSubscriptions(ctx, rows.map(routeOf));
   const seen = rows.flatMap((row, at): [AuthorizationRow, SubscriptionLook][] => (looks[at] ? [[row, looks[at]]] : []));
@@ -97,21 +96,21 @@ async function followEach(ctx: Shard, rows: AuthorizationRow[]): Promise<void> {
   await forEach(ctx, seen, follow, LANES);
 }
 
-/** At first every few seconds, later in ever longer intervals: a buyer who takes an hour waits some minutes at most. */
+/** Interval between reads of a checkout, which grows with its age. */
 const CHECKOUT_LOOK_MS = 15 * SECOND;
 const nextCheckoutLook = ({ now }: Shard, { createdAt }: AuthorizationRow): number =>
   now + Math.max(CHECKOUT_LOOK_MS, (now - createdAt) / 8);
 
-/** A checkout whose buyer may have signed anywhere. One that came to nothing takes its authorization with it. */
+/** Collects a checkout whose buyer may have signed elsewhere. A failed checkout expires its authorization. */
 async function followCheckout(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Promise<void> {
   const payment = await getPayment(ctx, row.paymentId);
   if (payment.status === 'FAILED') {
-    await transact(ctx, { known: row, reload: () => getAuthorization(ctx, row.id) }, (current) =>
+    await changeAuthorization(ctx, row, (current) =>
       current.status === 'pending' ? stepAuthorization(ctx, current, 'expire', overAt(ctx)) : unchanged(current),
     );
     return;
   }
-  // A sweep waits for no transaction to land: what was sent is found by the looks that were scheduled with it.
+  // No patience: the checks that are scheduled with the transaction find it.
   await collectFirst(ctx, payment, row, { known: look, patienceMs: 0 });
   const current = await getAuthorization(ctx, row.id);
   if (current.status !== 'pending') return;

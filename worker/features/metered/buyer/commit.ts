@@ -1,28 +1,26 @@
 import { ApiError } from '#core/errors.ts';
-import { calledBy } from '#features/entitlements/entitlement.ts';
 import type { Ctx } from '#platform/context.ts';
 import { SessionAction, type SignedVoucher } from '#protocols/mpp/session.ts';
-import { presentVoucher } from '#protocols/mpp/voucher.ts';
 import { parseCredential } from '#protocols/mpp/wire.ts';
 import { isOver } from '#rules/metered/channel.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
-import type { CommitProblem } from '#rules/metered/vouchers.ts';
+import type { CommitProblem, VoucherProblem } from '#rules/metered/vouchers.ts';
 import type { CommitReceipt } from '../resource.ts';
-import { callSession, recallSession, rememberSession, voucherForms } from '../session.ts';
+import { callSession, isOpened, type OpenedSession, presentTo, rememberSession } from '../session.ts';
 
 interface Commit {
   deliveryId: string;
   voucher: SignedVoucher;
 }
 export type CommitRefusal = CommitProblem | 'channel-mismatch' | 'voucher-mismatch';
-type Committed = { ok: true; receipt: CommitReceipt } | { ok: false; reason: CommitRefusal };
+type Committed = { ok: true; committed: CommitReceipt } | { ok: false; reason: CommitRefusal };
 
 const isSameVoucher = (a: SignedVoucher, b: SignedVoucher): boolean =>
   a.signature === b.signature && a.data.cumulativeAmount === b.data.cumulativeAmount && a.data.channelId === b.data.channelId;
 
 /**
- * What a commit says, in any of its forms: the voucher in the body, in the credential of `Authorization`, or the same in both. Another
- * scheme in the header is not ours to read. `voucher-mismatch` where the two differ; null where there is no voucher at all.
+ * Reads a commit from the body, from the credential in `Authorization`, or from both. Returns `voucher-mismatch` if they differ, null if
+ * neither has a voucher. Ignores other schemes in the header.
  */
 export function readCommit(
   header: string | undefined,
@@ -37,24 +35,29 @@ export function readCommit(
   return { deliveryId: body.deliveryId, voucher };
 }
 
-/** Counts a use for the session's merchant, or refuses it. */
+/** Counts a use for the session's merchant. Throws if the merchant's limit is reached. */
 export type CountUse = (session: MeteredSnapshot) => Promise<void>;
 
 /**
- * Takes a voucher for one delivery. Its signature is checked here, so that the session's one object only counts; whether it counts is told
- * in the reference's order. Only what the buyer has just signed is counted for the merchant: neither a forged voucher nor an old one, which
- * the chain has made public, uses up the merchant's calls. No database is asked. 404, 410 channel_closed, and what `count` refuses;
- * other refusals are answers.
+ * Takes a voucher for one delivery without a database read. Only a voucher that the buyer has just signed counts as a use: forged and
+ * published ones do not spend the merchant's calls. 410 channel_closed, and the errors of `count`.
  */
-export async function commitDelivery(ctx: Ctx, sessionId: string, { deliveryId, voucher }: Commit, count: CountUse): Promise<Committed> {
-  const session = await recallSession(ctx, sessionId);
-  if (session.bound === null && isOver(session)) throw new ApiError('channel_closed');
-  if (session.bound === null) return { ok: false, reason: 'not-open' };
-  const presented = await presentVoucher(voucher, { ...session.bound, forms: voucherForms(session) });
+export async function commitDelivery(
+  ctx: Ctx,
+  session: MeteredSnapshot,
+  { deliveryId, voucher }: Commit,
+  count: CountUse,
+): Promise<Committed> {
+  if (!isOpened(session)) {
+    if (isOver(session)) throw new ApiError('channel_closed');
+    return { ok: false, reason: 'not-open' };
+  }
+  const presented = await presentTo(session, voucher);
   if (!presented.ok) return presented;
   if (presented.voucher.isSigned && presented.voucher.cumulative > BigInt(session.cumulative)) await count(session);
-  const call = { deliveryId, voucher: presented.voucher, ...calledBy(ctx) };
-  const answer = await callSession(ctx, sessionId, (object) => object.commit(call));
+  const answer = await callSession(ctx, session.sessionId, (object, caller) =>
+    object.commit({ deliveryId, voucher: presented.voucher, ...caller }),
+  );
   if (!answer.ok && answer.reason === 'channel-sealed') throw new ApiError('channel_closed');
   if (!answer.ok) return answer;
   const { committed, replayed, snapshot } = answer;
@@ -65,7 +68,19 @@ export async function commitDelivery(ctx: Ctx, sessionId: string, { deliveryId, 
     deliveryId,
     sessionId: session.bound.channelId,
     status: replayed ? 'replayed' : 'committed',
-    session_id: sessionId,
+    session_id: session.sessionId,
   };
-  return { ok: true, receipt };
+  return { ok: true, committed: receipt };
+}
+
+type Taken = { ok: true; session: MeteredSnapshot } | { ok: false; reason: VoucherProblem | 'channel-mismatch' };
+
+/** Takes a voucher that names no delivery. 410 channel_closed. */
+export async function takeVoucher(ctx: Ctx, session: OpenedSession, signed: SignedVoucher): Promise<Taken> {
+  const presented = await presentTo(session, signed);
+  if (!presented.ok) return presented;
+  const answer = await callSession(ctx, session.sessionId, (object, caller) => object.voucher({ voucher: presented.voucher, ...caller }));
+  if (answer.ok) return { ok: true, session: answer.snapshot };
+  if (answer.reason === 'channel-sealed') throw new ApiError('channel_closed');
+  return answer;
 }

@@ -1,12 +1,14 @@
 import { base58 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import type { MeteredSessionId } from '#core/ids.ts';
-import { calledBy } from '#features/entitlements/entitlement.ts';
+import type { AccountId, MeteredSessionId } from '#core/ids.ts';
+import { spendFees } from '#features/settlements/fee-budget.ts';
+import { heldKey } from '#platform/chain/fee-payer.ts';
 import type { Shard } from '#platform/context.ts';
-import { isConstraint } from '#platform/db/commit.ts';
+import { commit, isConstraint } from '#platform/db/commit.ts';
 import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
+import { poll } from '#platform/deadline.ts';
 import type { OpenAction } from '#protocols/mpp/session.ts';
-import { type Challenge, isOurs, type PaymentCredential, readRequest } from '#protocols/mpp/wire.ts';
+import { type Challenge, isOurs, readRequest } from '#protocols/mpp/wire.ts';
 import { isOver, type OpenProblem } from '#rules/metered/channel.ts';
 import type { BoundChannel, MeteredSnapshot, MeteredTerms } from '#rules/metered/rpc.ts';
 import type { ChainAccount } from '#solana/chain.ts';
@@ -14,66 +16,103 @@ import {
   type AccountProblem,
   type ExpectedChannel,
   type OpeningProblem,
+  type VerifiedOpening,
   verifyChannelAccount,
   verifyOpening,
 } from '#solana/programs/payment-channels/opening.ts';
 import { isSigningKey } from '#solana/signed/native-ed25519.ts';
-import { readAccounts, readPayability } from '../channel/look.ts';
-import { claimChannel, openObject, programOf, releaseLost } from '../session.ts';
-import { findMeteredSession, type NotedSession, sessionTermsOf, takeSession } from '../store.ts';
-import { type BroadcastRefusal, broadcastOpening } from './broadcast.ts';
+import { readAccounts, readPayability } from '../channel/read.ts';
+import { callSession, claimChannel, programOf, readSession, releaseLost } from '../session.ts';
+import { findMeteredSession, holdsChannel, type NotedSession, noteOpening, sessionTermsOf, takeSession } from '../store.ts';
 
-const refuse = (reason: OpenRefusal): Opened => ({ ok: false, reason });
+type PayoutProblem = 'payout-account-missing' | 'payer-account-missing';
+type BroadcastProblem = 'simulation-failed' | 'channel-mismatch' | 'already-open';
+type OpenRefusal =
+  | OpenProblem
+  | OpeningProblem
+  | AccountProblem
+  | PayoutProblem
+  | BroadcastProblem
+  | 'invalid-challenge'
+  | 'payment-expired'
+  | 'transaction-required';
+type Refused = { ok: false; reason: OpenRefusal };
+type Opened = { ok: true; session: MeteredSnapshot } | Refused;
+
+/** A verified channel that may open a session. */
+type FoundChannel = { ok: true; bound: BoundChannel; deposit: bigint; settled: bigint };
+
+const refuse = (reason: OpenRefusal): Refused => ({ ok: false, reason });
 
 /**
- * Opens a session with the channel that a credential brings. The same one again is answered with the session as it is. Everything is
- * judged before our key signs anything, and what counts in the end is the account on the chain. 410 channel_closed, 429 rate_limited,
- * 503 where the chain cannot tell yet: the same credential may be sent again.
+ * Opens a session with the channel that a credential names; the account on the chain decides. A repeated credential returns the session as
+ * it is. 410 channel_closed, 429 rate_limited, 503 while the chain does not show the channel yet.
  */
-export async function openSession(
-  ctx: Shard,
-  session: MeteredSnapshot,
-  { challenge }: PaymentCredential,
-  action: OpenAction,
-): Promise<Opened> {
+export async function openSession(ctx: Shard, session: MeteredSnapshot, challenge: Challenge, action: OpenAction): Promise<Opened> {
   const { bound, sessionId, livemode } = session;
   if (!isOurs(challenge, ctx.config.CHALLENGE_KEYS!) || readRequest(challenge)?.externalId !== sessionId)
     return refuse('invalid-challenge');
   if (isOver(session)) throw new ApiError('channel_closed');
-  if (bound !== null && bound.channelId !== action.channelId) return refuse('already-open');
-  if (bound !== null && bound.authorizedSigner !== action.authorizedSigner) return refuse('signer-mismatch');
-  if (bound !== null) return isOfOpening(session, challenge) ? { ok: true, session } : refuse('already-open');
+  if (bound !== null) {
+    if (bound.channelId !== action.channelId) return refuse('already-open');
+    if (bound.authorizedSigner !== action.authorizedSigner) return refuse('signer-mismatch');
+    return isFromBeforeOpening(challenge, session) ? { ok: true, session } : refuse('already-open');
+  }
   if (challenge.expires === undefined || Date.parse(challenge.expires) <= ctx.now) return refuse('payment-expired');
   if (!isSigningKey(base58.decode(action.authorizedSigner))) return refuse('signer-mismatch');
-  const found = livemode ? await openOnChain(ctx, session, action) : simulate(session, action);
-  if (!found.ok) return found;
-  return bindChannel(ctx, session, found, challenge.id);
+  const found = livemode ? await openOnChain(ctx, session, action) : simulateChannel(session, action);
+  return found.ok ? bindChannel(ctx, session, found, challenge.id) : found;
 }
 
 /**
- * Was this challenge told before the session had its channel? Channel and signer stand on the chain, and every caller who asks for the
- * session is told a challenge: only one from before the opening proves its buyer, at whose cost a resource serves.
+ * True if the challenge was issued before the session had a channel. Channel and signer are public and any caller gets a later challenge, so
+ * only an earlier one proves the buyer.
  */
-const isOfOpening = ({ expiresAt }: MeteredTerms, { expires }: Challenge): boolean =>
+const isFromBeforeOpening = ({ expires }: Challenge, { expiresAt }: MeteredTerms): boolean =>
   expires !== undefined && Date.parse(expires) === expiresAt;
 
-/** An opening that we sent and whose caller went away: its channel, as the chain shows it. False where that is not what was asked for. */
+/** Binds the channel of an opening that was broadcast and whose caller left. Returns false if the account is not that channel. */
 export async function openFromChain(ctx: Shard, row: NotedSession, account: ChainAccount): Promise<boolean> {
   const terms = sessionTermsOf(row);
-  const found = foundIn(row, account, expectedOf(terms, row));
+  const found = verifyFound(terms, row, account);
   return found.ok && (await bindChannel(ctx, terms, found, null)).ok;
 }
 
-type Found = FoundChannel | { ok: false; reason: OpenRefusal };
-
-/** In the sandbox a channel is what its opener says: there is no money behind it, and none is paid out. */
-function simulate({ cap }: MeteredSnapshot, { channelId, payer, authorizedSigner, deposit }: OpenAction): Found {
+/** Believes the credential: a sandbox channel holds no money and pays none out. */
+function simulateChannel({ cap }: MeteredSnapshot, { channelId, payer, authorizedSigner, deposit }: OpenAction): FoundChannel | Refused {
   const locked = BigInt(deposit);
-  if (locked > BigInt(cap)) return { ok: false, reason: 'exceeds-cap' };
+  if (locked > BigInt(cap)) return refuse('exceeds-cap');
   return { ok: true, bound: { channelId, payer: payer ?? null, authorizedSigner }, deposit: locked, settled: 0n };
 }
 
-const expectedOf = (session: MeteredTerms, { authorizedSigner }: Pick<OpenAction, 'authorizedSigner'>): ExpectedChannel => ({
+async function openOnChain(ctx: Shard, session: MeteredSnapshot, action: OpenAction): Promise<FoundChannel | Refused> {
+  const account = await readOpening(ctx, action);
+  return account === null && action.mode === 'pull' ? createChannel(ctx, session, action) : acceptChannel(ctx, session, action, account);
+}
+
+/** Accepts a channel that is on the chain. */
+async function acceptChannel(ctx: Shard, session: MeteredSnapshot, action: OpenAction, account: ChainAccount | null) {
+  const found = verifyFound(session, action, account);
+  if (!found.ok) return found;
+  const problem = payoutProblemOf(await readPayability(ctx, session, found.bound.payer));
+  return problem ? refuse(problem) : found;
+}
+
+/** Creates a channel with the buyer's transaction, which the session's operator co-signs. */
+async function createChannel(ctx: Shard, session: MeteredSnapshot, action: OpenAction): Promise<FoundChannel | Refused> {
+  const unpayable = payoutProblemOf(await readPayability(ctx, session, null));
+  if (unpayable) return refuse(unpayable);
+  if (action.transaction === undefined) return refuse('transaction-required');
+  const verified = verifyOpening(action.transaction, expectedOf(session, action));
+  if (!verified.ok) return verified;
+  if (verified.value.channelId !== action.channelId) return refuse('channel-mismatch');
+  const problem = await broadcastOpening(ctx, session, { ...verified.value, authorizedSigner: action.authorizedSigner });
+  return problem ? refuse(problem) : verifyFound(session, action, await waitForChannel(ctx, action.channelId));
+}
+
+type Requested = Pick<OpenAction, 'channelId' | 'authorizedSigner'>;
+
+const expectedOf = (session: MeteredTerms, { authorizedSigner }: Requested): ExpectedChannel => ({
   program: programOf(session),
   operator: session.operator,
   mint: session.mint,
@@ -83,63 +122,35 @@ const expectedOf = (session: MeteredTerms, { authorizedSigner }: Pick<OpenAction
   cap: BigInt(session.cap),
 });
 
-/** The channel as it stands on the chain; in mode `pull` it is sent there first. */
-async function openOnChain(ctx: Shard, session: MeteredSnapshot, action: OpenAction): Promise<Found> {
-  const expected = expectedOf(session, action);
-  const known = await lookForChannel(ctx, action);
-  const standing = known || action.mode === 'push' ? foundIn(action, known, expected) : null;
-  if (standing && !standing.ok) return standing;
-  const { isPayable, hasPayer } = await readPayability(ctx, session, standing?.bound.payer);
-  if (!isPayable) return { ok: false, reason: 'payout-account-missing' };
-  // What is left at the end goes back there; without it the program would keep it.
-  if (!hasPayer) return { ok: false, reason: 'payer-account-missing' };
-  if (standing) return standing;
-  if (action.transaction === undefined) return { ok: false, reason: 'transaction-required' };
-  const verified = verifyOpening(action.transaction, expected);
-  if (!verified.ok) return verified;
-  if (verified.value.channelId !== action.channelId) return { ok: false, reason: 'channel-mismatch' };
-  const refused = await broadcastOpening(ctx, session, { ...verified.value, authorizedSigner: action.authorizedSigner });
-  if (refused) return { ok: false, reason: refused };
-  return foundIn(action, await waitForChannel(ctx, action.channelId), expected);
-}
-
-function foundIn(
-  { channelId, authorizedSigner }: Pick<OpenAction, 'channelId' | 'authorizedSigner'>,
-  account: ChainAccount | null,
-  expected: ExpectedChannel,
-): Found {
-  const verified = verifyChannelAccount(channelId, account, expected);
+function verifyFound(session: MeteredTerms, requested: Requested, account: ChainAccount | null): FoundChannel | Refused {
+  const { channelId, authorizedSigner } = requested;
+  const verified = verifyChannelAccount(channelId, account, expectedOf(session, requested));
   if (!verified.ok) return verified;
   const { payer, deposit, settled } = verified.value;
   return { ok: true, bound: { channelId, payer, authorizedSigner }, deposit, settled };
 }
 
-const LOOKS_MS = [250, 250, 400, 600, 900, 1300, 1800, 2500];
-/** Of one that was pushed: the node that its payer asked is hardly ever further ahead of ours, and a stranger may name what exists nowhere. */
-const PUSHED_LOOKS_MS = LOOKS_MS.slice(0, 5);
+/** The program would keep the share of a party without a token account. */
+const payoutProblemOf = ({ isPayable, hasPayer }: { isPayable: boolean; hasPayer: boolean }): PayoutProblem | null => {
+  if (!isPayable) return 'payout-account-missing';
+  return hasPayer ? null : 'payer-account-missing';
+};
 
-/** Looks again after each of these times, while there is patience. null: it is not there. */
-async function waitForAccount(ctx: Shard, channelId: string, looksMs: readonly number[]): Promise<ChainAccount | null> {
-  let waited = 0;
-  for (const wait of looksMs) {
-    waited += wait;
-    if (waited > ctx.config.SETTLE_PATIENCE_MS || ctx.leftMs() <= wait) break;
-    await new Promise((resolve) => setTimeout(resolve, wait));
-    const [account] = await readAccounts(ctx, [channelId]);
-    if (account) return account;
-  }
-  return null;
-}
+const WAITS_MS = [250, 250, 400, 600, 900, 1300, 1800, 2500];
+/** The node of a payer who pushed is rarely further ahead, and a stranger may name a channel that does not exist. */
+const PUSHED_WAITS_MS = WAITS_MS.slice(0, 5);
 
-/** What stands at the channel's address. One that its payer pushed was confirmed to them by another node, which ours may be behind. */
-async function lookForChannel(ctx: Shard, { channelId, mode }: OpenAction): Promise<ChainAccount | null> {
+const pollChannel = (ctx: Shard, channelId: string, waitsMs: readonly number[]): Promise<ChainAccount | null> =>
+  poll(ctx, { waitsMs, patienceMs: ctx.config.SETTLE_PATIENCE_MS }, async () => (await readAccounts(ctx, [channelId]))[0] ?? null);
+
+/** Reads the channel's account, and waits for one that was pushed: the payer's node may be ahead of ours. */
+async function readOpening(ctx: Shard, { channelId, mode }: OpenAction): Promise<ChainAccount | null> {
   const [account = null] = await readAccounts(ctx, [channelId]);
-  return account === null && mode === 'push' ? waitForAccount(ctx, channelId, PUSHED_LOOKS_MS) : account;
+  return account === null && mode === 'push' ? pollChannel(ctx, channelId, PUSHED_WAITS_MS) : account;
 }
 
-/** The account once it is there. 503 where it is not yet: the same credential may be sent again, and is followed up. */
 async function waitForChannel(ctx: Shard, channelId: string): Promise<ChainAccount> {
-  const account = await waitForAccount(ctx, channelId, LOOKS_MS);
+  const account = await pollChannel(ctx, channelId, WAITS_MS);
   if (account) return account;
   throw new ApiError('temporarily_unavailable', {
     detail: 'The opening was sent and is not confirmed yet. Send the same credential again.',
@@ -147,29 +158,73 @@ async function waitForChannel(ctx: Shard, channelId: string): Promise<ChainAccou
   });
 }
 
-type OpenRefusal =
-  | OpenProblem
-  | OpeningProblem
-  | AccountProblem
-  | 'invalid-challenge'
-  | 'payment-expired'
-  | 'transaction-required'
-  | 'payout-account-missing'
-  | 'payer-account-missing'
-  | BroadcastRefusal;
-type Opened = { ok: true; session: MeteredSnapshot } | { ok: false; reason: OpenRefusal };
+type Opening = VerifiedOpening & { authorizedSigner: string };
 
-/** A channel that may open a session. */
-interface FoundChannel {
-  ok: true;
-  bound: BoundChannel;
-  deposit: bigint;
-  settled: bigint;
+/** Cost of an opening in fees: two signatures and, on the current program, the rent until it is reclaimed. */
+const OPENING_FEES = 10;
+/** Cost of another broadcast of the same channel: its rent is paid once. */
+const REPEATED_FEES = 1;
+
+/**
+ * Co-signs, claims, notes and broadcasts an opening. The claim comes before the broadcast, so that no other session opens with the channel.
+ * Every broadcast spends the merchant's fees, because each losing variant costs us one. 410, 429, 503.
+ */
+async function broadcastOpening(ctx: Shard, session: MeteredSnapshot, opening: Opening): Promise<BroadcastProblem | null> {
+  const wire = coSign(ctx, session, opening);
+  const simulated = await ctx.chain.simulate(wire);
+  if (simulated.kind === 'unavailable') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+  if (simulated.kind === 'failed') {
+    ctx.note(`simulation: ${simulated.reason}`);
+    return 'simulation-failed';
+  }
+  if (!(await claimChannel(ctx, session, opening.channelId))) return 'channel-mismatch';
+  if (!(await noteAndSpend(ctx, session, opening))) {
+    await releaseLost(ctx, session, opening.channelId);
+    if (isOver(await readSession(ctx, session.sessionId))) throw new ApiError('channel_closed');
+    return 'already-open';
+  }
+  const sent = await ctx.chain.sendTransaction(wire, { preflight: false });
+  if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
+  return null;
+}
+
+/** Throws 503 if the session's operator is no longer one of our keys. */
+function coSign(ctx: Shard, { operator, sessionId }: MeteredTerms, { wire, messageBytes }: Opening): Uint8Array {
+  const key = heldKey(ctx.config, 'CHANNEL_KEYS', operator);
+  if (key === null) {
+    ctx.note(`operator ${operator} is not in CHANNEL_KEYS: session ${sessionId} cannot be opened`);
+    throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 30 });
+  }
+  const signed = wire.slice();
+  signed.set(key.sign(messageBytes), 1);
+  return signed;
 }
 
 /**
- * Makes a channel the session's own, counted by its object. The row is taken first: a session that was never opened ends by its row alone,
- * and one that ended first opens no more. 410 channel_closed.
+ * Notes the channel in the session's row and spends the fees of the broadcast. Returns false if the session has another channel. Fees are
+ * given back only if the batch was refused: after a lost answer the note may be stored.
+ */
+async function noteAndSpend(ctx: Shard, session: MeteredSnapshot, opening: Opening): Promise<boolean> {
+  const { merchantId, livemode } = session;
+  const spend = (fees: number) => spendFees(ctx, { merchantId: merchantId as AccountId, livemode, payerWallet: opening.payer }, fees);
+  if (!(await holdsChannel(ctx.db, session, opening.channelId))) {
+    const giveBack = await spend(OPENING_FEES);
+    try {
+      await commit(ctx, { events: [], writes: noteOpening(ctx, session, opening), result: null });
+      return true;
+    } catch (error) {
+      if (!isConstraint(error)) throw error;
+      await giveBack();
+      if (!(await holdsChannel(ctx.db, session, opening.channelId))) return false;
+    }
+  }
+  await spend(REPEATED_FEES);
+  return true;
+}
+
+/**
+ * Binds a channel to a session: claims it, takes the row, opens the object. The row comes before the object, because a session that was
+ * never opened ends by its row alone. 410 channel_closed.
  */
 async function bindChannel(
   ctx: Shard,
@@ -177,18 +232,19 @@ async function bindChannel(
   { bound, deposit, settled }: FoundChannel,
   challengeId: string | null,
 ): Promise<Opened> {
-  if (!(await claimChannel(ctx, session, bound.channelId))) return { ok: false, reason: 'channel-mismatch' };
+  if (!(await claimChannel(ctx, session, bound.channelId))) return refuse('channel-mismatch');
   const row = await takeRow(ctx, session.sessionId, bound);
   if (typeof row === 'string') {
     await releaseLost(ctx, session, bound.channelId);
     if (row === 'channel-sealed') throw new ApiError('channel_closed');
-    return { ok: false, reason: row };
+    return refuse(row);
   }
-  const answer = await openObject(ctx, { ...bound, terms: sessionTermsOf(row), deposit, settled, challengeId, ...calledBy(ctx) });
+  const opening = { ...bound, terms: sessionTermsOf(row), deposit, settled, challengeId };
+  const answer = await callSession(ctx, session.sessionId, (object, caller) => object.open({ ...opening, ...caller }));
   if (answer.ok) return { ok: true, session: answer.snapshot };
   if (answer.reason === 'channel-sealed') throw new ApiError('channel_closed');
   await releaseLost(ctx, session, bound.channelId);
-  return { ok: false, reason: answer.reason };
+  return refuse(answer.reason);
 }
 
 async function takeRow(ctx: Shard, sessionId: string, bound: BoundChannel): Promise<MeteredSessionRow | OpenRefusal> {

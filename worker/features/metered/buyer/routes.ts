@@ -10,17 +10,17 @@ import { routes } from '#platform/http/route.ts';
 import { SignedVoucher } from '#protocols/mpp/session.ts';
 import { announceDelivery } from '../deliver.ts';
 import { CommitReceiptBody, DirectiveBody, MeteredSessionBody, sessionParam, toDirective, toMeteredResource } from '../resource.ts';
-import { sessionOfChannel, shownOf } from '../session.ts';
+import { recallSession, sessionOfChannel, withProgram } from '../session.ts';
 import { authorizeSession } from './authorize.ts';
 import { type CommitRefusal, type CountUse, commitDelivery, readCommit } from './commit.ts';
 
-/** Authorized by what they carry, and counted for their address only where they are refused. */
+/** Counts a call for its caller's address only if it is refused: credentials are the authority of these routes. */
 const countRefused = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   if (c.error instanceof ApiError && c.error.status < 500) await hitCeiling(c);
 });
 
-/** Uses of a session are calls of its merchant, by whichever client. 429 rate_limited. */
+/** Counts a use of a session as a call of its merchant. 429 rate_limited. */
 const countsUse =
   (c: RouteContext): CountUse =>
   (session) =>
@@ -33,7 +33,6 @@ const VOUCHER_EXAMPLE = {
   data: { channelId: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2', cumulativeAmount: '1200', expiresAt: 4_102_444_800 },
   signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
 };
-/** Clients of the protocol may send more than we read. */
 const CommitRequest = z
   .looseObject({ deliveryId: z.string().min(1).max(256), voucher: SignedVoucher.optional() })
   .openapi('MeteredCommitRequest', { example: { deliveryId: 'mpp-3yZe7d', voucher: VOUCHER_EXAMPLE } });
@@ -68,8 +67,8 @@ export const meteredSessionRoutes = routes('Metered')
       const done = await authorizeSession(ctx, params.session_id, headers.authorization, countsUse(c));
       c.header('Payment-Receipt', done.receipt);
       c.header('Cache-Control', 'private, no-store');
-      // Whom the merchant made it for is told to the merchant alone.
-      return 'session' in done ? toMeteredResource(ctx, shownOf({ ...done.session, customer: null })) : done.committed;
+      // The customer is shown to the merchant alone.
+      return 'session' in done ? toMeteredResource(ctx, withProgram({ ...done.session, customer: null })) : done.committed;
     },
   })
   .public({
@@ -85,19 +84,19 @@ export const meteredSessionRoutes = routes('Metered')
     returns: CommitReceiptBody,
     refusals: errors('payment_mismatch', 'not_found', 'channel_closed', 'rate_limited', 'validation_error', ...protocolBodyErrors),
     answer: async ({ c, ctx, params, body, headers }) => {
-      const said = readCommit(headers.authorization, body);
-      if (said === 'voucher-mismatch') throw mismatch(said);
-      if (said === null) {
+      const commit = readCommit(headers.authorization, body);
+      if (commit === 'voucher-mismatch') throw mismatch(commit);
+      if (commit === null) {
         const problem = { loc: ['body', 'voucher'], msg: 'A voucher is needed, here or in Authorization', type: 'missing' };
         throw new ApiError('validation_error', { problems: [problem] });
       }
-      const committed = await commitDelivery(ctx, params.session_id, said, countsUse(c));
+      const committed = await commitDelivery(ctx, await recallSession(ctx, params.session_id), commit, countsUse(c));
       if (!committed.ok) throw mismatch(committed.reason);
-      return committed.receipt;
+      return committed.committed;
     },
   });
 
-/** At the root of the origin, where the public client looks for it. */
+/** The public client calls it at the root of the origin. */
 export const announcedDeliveryRoutes = routes('Metered').public({
   path: 'POST /__402/session/deliveries',
   id: 'announceMeteredDelivery',

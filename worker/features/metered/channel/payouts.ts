@@ -13,23 +13,21 @@ import { paidOutOf } from '#solana/match.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import type { OpenedSession } from '../session.ts';
-import { insertPayouts, listBooked, notePlace } from '../store.ts';
+import { insertPayouts, listBooked, noteProgress } from '../store.ts';
 
 const PAGE_SIZE = 100;
-/** Read by one look; anyone can name a channel in their transactions. */
+/** Pages per call: anyone can name a channel in their transactions. */
 const PAGES_MAX = 3;
-/** Transactions that one call asks for. */
-const ASKED_AT_ONCE = 20;
-/** Calls left at which nothing more is booked: a few for each of the sessions that are looked at side by side. */
+/** Transactions per RPC call. */
+const BATCH_SIZE = 20;
+/** Calls left to the other sessions of a page, below which nothing more is booked. */
 const LEFT_CALLS = 60;
-/** Clocks of ours and of the chain differ by less. */
+/** Upper bound of the difference between our clock and the chain's. */
 const SKEW_MS = 10 * MINUTE;
 
 /**
- * Anyone may have a channel pay out what was settled, and the holder of a voucher may settle it. Where a channel that stands has paid out
- * more than was looked up, what moved it is looked up. What was not our own transaction becomes a payment for each minute of the chain, once
- * that minute is over and final. A node that is behind is asked again by the next look. Of more transactions than one look reads the rest
- * is found once the session has ended.
+ * Records what other parties had a channel pay out, which anyone may do. All payouts of one minute of the chain become one payment, once
+ * that minute is over and final. `bookAll` finds what exceeds one call's pages when the session has ended.
  */
 export async function bookPaidOut(ctx: Scope, session: OpenedSession, row: MeteredSessionRow, channel: Channel): Promise<void> {
   const due = channel.payoutWatermark - row.payoutSeen;
@@ -40,25 +38,25 @@ export async function bookPaidOut(ctx: Scope, session: OpenedSession, row: Meter
   const isRead = window.paidOut >= due;
   if (!isRead && window.next === null) return;
   const payoutSeen = isRead ? row.payoutSeen + window.paidOut : channel.payoutWatermark;
-  // The next look reads again from the first transaction that has to wait, and counts what came after it anew.
-  const place = open.length === 0 ? 0 : window.listed.findIndex(({ signature }) => signature === open[0]!.signature) + 1;
-  await notePlace(ctx, session, {
-    payoutSeen: payoutSeen - window.listed.slice(0, place).reduce((sum, { paidOut }) => sum + paidOut, 0n),
-    payoutSeenTx: window.listed[place]?.signature ?? row.payoutSeenTx,
+  // The next call reads again from the first transaction that is not final.
+  const next = open.length === 0 ? 0 : window.listed.findIndex(({ signature }) => signature === open[0]!.signature) + 1;
+  await noteProgress(ctx, session, {
+    payoutSeen: payoutSeen - window.listed.slice(0, next).reduce((sum, { paidOut }) => sum + paidOut, 0n),
+    payoutSeenTx: window.listed[next]?.signature ?? row.payoutSeenTx,
   });
 }
 
-/** Looks up all that ever came out of the channel of a session that has ended. False where some is left for the next look. */
+/** Records every payout of a session that has ended. Returns false if some are left for the next call. */
 export async function bookAll(ctx: Scope, session: OpenedSession, row: MeteredSessionRow): Promise<boolean> {
   const window = await readWindow(ctx, session, { before: row.payoutReadTx, until: null });
   const open = await bookOver(ctx, session, window);
   if (open === 'unknown' || open.length > 0) return false;
   if (!window.isUnknown && window.next === null) return true;
-  if (window.next !== row.payoutReadTx) await notePlace(ctx, session, { payoutReadTx: window.next });
+  if (window.next !== row.payoutReadTx) await noteProgress(ctx, session, { payoutReadTx: window.next });
   return false;
 }
 
-/** What another party's transaction had the channel pay out to the merchant's account. */
+/** Another party's transaction that had the channel pay the merchant. */
 interface Payout {
   signature: string;
   transaction: ChainTransaction;
@@ -67,9 +65,8 @@ interface Payout {
 }
 
 /**
- * Transactions that name a channel, newest first, as far as one look reads them. `paidOut`: by all of them, to any account. `next`: what the
- * next page begins after; null once none is left that can have moved the channel's money, or where a page begins after a transaction that no
- * node knows any more. `isUnknown`: a node did not show all.
+ * Transactions that name a channel, newest first. `paidOut`: total to any account. `next`: cursor of the next page; null if none is left, or
+ * if no node knows the cursor any more. `isUnknown`: a node did not return all.
  */
 interface Window {
   listed: { signature: string; paidOut: bigint }[];
@@ -77,11 +74,11 @@ interface Window {
   paidOut: bigint;
   next: string | null;
   isUnknown: boolean;
-  /** Unix time of the newest slot that a node has confirmed. */
+  /** Unix time of a node's newest confirmed slot. */
   chainSeconds: number;
 }
 
-/** Reads until `due` is found, if it is given. */
+/** Reads pages until payouts of `due` are found, or all pages without it. */
 async function readWindow(
   ctx: Scope,
   session: OpenedSession,
@@ -97,7 +94,7 @@ async function readWindow(
   return window;
 }
 
-/** Adds a page to what is read. False where a node did not show all of it: the next look goes on behind what is booked. */
+/** Adds a page to the window. Returns false if a node did not return all of it. */
 async function readPage(
   ctx: Scope,
   { bound: { channelId }, createdAt, merchantWallet, mint }: OpenedSession,
@@ -117,11 +114,11 @@ async function readPage(
   const recipientAta = await associatedTokenAccount(merchantWallet, mint);
   const payouts: Payout[] = [];
   const seen: Window['listed'] = [];
-  for (let from = 0; from < signatures.length; from += ASKED_AT_ONCE) {
-    const answer = await ctx.chain.findTransactions(signatures.slice(from, from + ASKED_AT_ONCE));
+  for (let from = 0; from < signatures.length; from += BATCH_SIZE) {
+    const answer = await ctx.chain.findTransactions(signatures.slice(from, from + BATCH_SIZE));
     if (answer.kind === 'unavailable') return noteUnavailable(ctx, answer.reason);
     for (const [i, sighting] of answer.sightings.entries()) {
-      // Listed, and not shown: another node of the same address may be behind.
+      // A listed transaction may be missing on another node of the same address.
       if (sighting.kind !== 'found' || sighting.transaction.blockTimeSeconds === null) return false;
       const { transaction } = sighting;
       const { signature, confirmationStatus } = within[from + i]!;
@@ -147,8 +144,8 @@ function noteUnavailable(ctx: Scope, reason: string): false {
 const minuteOf = ({ transaction }: Payout): number => Math.floor((transaction.blockTimeSeconds! * SECOND) / MINUTE);
 
 /**
- * Books a payment for each minute that is over and has all its payouts final, the oldest first. Answers what has to wait, the oldest first;
- * `unknown` where some could not be booked yet: the invocation may make no more calls, or another look books them.
+ * Books a payment for each minute that is over and final, the oldest first. Returns the payouts that have to wait, or `unknown` if the
+ * budget of calls is used up or another call books them.
  */
 async function bookOver(ctx: Scope, session: OpenedSession, { payouts, chainSeconds }: Window): Promise<Payout[] | 'unknown'> {
   const listing = payouts.length === 0 ? null : await findListing(ctx, { productId: session.productId as ProductId });
@@ -161,10 +158,7 @@ async function bookOver(ctx: Scope, session: OpenedSession, { payouts, chainSeco
   return open;
 }
 
-/**
- * Books what these paid as one payment with its receipt and its events, once. The claim names the newest, and is watched as any other. False
- * where another look was faster with one of them.
- */
+/** Books payouts as one payment, once. The claim names the newest transaction. Returns false if another call has booked one of them. */
 async function book(ctx: Scope, session: OpenedSession, group: Payout[], listing: Listing | null): Promise<boolean> {
   const { livemode, mint, merchantWallet, bound } = session;
   const { channelId } = bound;

@@ -14,23 +14,23 @@ import { type Operator, signed } from '#solana/programs/own-transaction.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
 import { buildSeal, buildSettle, type Settling } from '#solana/programs/payment-channels/settlement.ts';
 import { type OpenedSession, programOf } from '../session.ts';
-import { readPayability } from './look.ts';
+import { readPayability } from './read.ts';
 
-/** `last`: the channel is sealed, and what is left goes back to the buyer, as far as every party has an account to be paid to. */
+/** `last`: seals the channel and refunds the rest to the buyer, if every party has a token account. */
 export type SettlementStep = 'settle' | 'last';
 
-/** What a channel has paid out by now, and what its program has accepted; in the sandbox what we settled there is both. */
+/** Amounts that the program has accepted and paid out. In the sandbox both are the settled total. */
 export type Watermarks = Pick<Channel, 'settled' | 'payoutWatermark'>;
 
-/** What is to be settled. `channel`: its account as it was just read; null in the sandbox. `vouchers`: the highest first. */
+/** `channel`: null in the sandbox. `vouchers`: the highest first. */
 interface Settleable {
   channel: Channel | null;
-  stands: Watermarks;
+  watermarks: Watermarks;
   vouchers: AcceptedVoucher[];
   step: SettlementStep;
 }
 
-/** A transaction of ours that would succeed now. `reached`: what is settled once it lands; `units`: what it pays out. */
+/** A signed transaction that passed simulation. `reached`: settled total once it lands. `units`: amount it pays out. */
 export interface ReadySettlement {
   kind: 'prepared';
   wire: Uint8Array;
@@ -42,17 +42,17 @@ export interface ReadySettlement {
 export type NotReady = { kind: 'nothing' | 'refused' | 'waiting' };
 
 /**
- * Builds what a channel needs next. `nothing`: it needs none; `refused`: no form of it would succeed now; `waiting`: nothing can be paid out
- * until a party has its token account again. 503 rpc_unavailable.
+ * Builds the next transaction of a channel. `nothing`: none is needed. `refused`: none passes simulation. `waiting`: a party lacks its token
+ * account. 503 rpc_unavailable.
  */
 export async function prepareSettlement(ctx: Scope, session: OpenedSession, settleable: Settleable): Promise<ReadySettlement | NotReady> {
-  const { channel, stands } = settleable;
-  const vouchers = channel?.status === 'sealed' ? [] : settleable.vouchers.filter(({ cumulative }) => cumulative > stands.settled);
-  const shape = await shapeOf(ctx, session, settleable, vouchers[0]?.cumulative ?? stands.settled);
+  const { channel, watermarks } = settleable;
+  const vouchers = channel?.status === 'sealed' ? [] : settleable.vouchers.filter(({ cumulative }) => cumulative > watermarks.settled);
+  const shape = await chooseShape(ctx, session, settleable, vouchers[0]?.cumulative ?? watermarks.settled);
   if (shape === null) return { kind: 'waiting' };
-  const candidates = candidatesOf(ctx, vouchers, shape, settleable).map((candidate) => {
-    const reached = candidate.voucher?.cumulative ?? stands.settled;
-    return { ...candidate, reached, units: shape.pays ? reached - stands.payoutWatermark : 0n };
+  const candidates = listCandidates(ctx.now, vouchers, shape, settleable).map((candidate) => {
+    const reached = candidate.voucher?.cumulative ?? watermarks.settled;
+    return { ...candidate, reached, units: shape.pays ? reached - watermarks.payoutWatermark : 0n };
   });
   const useful = candidates.filter(({ voucher, units }) => units > 0n || (channel !== null && (shape.seals || voucher !== null)));
   if (useful.length === 0) return { kind: 'nothing' };
@@ -66,9 +66,10 @@ export async function prepareSettlement(ctx: Scope, session: OpenedSession, sett
     ctx.note(`rpc: ${prepared.reason}`);
     return { kind: 'refused' };
   }
+  const { NETWORK: network } = ctx.config;
   for (const candidate of useful) {
     const nonce = base64url.encode(crypto.getRandomValues(new Uint8Array(16)));
-    const wire = await build(ctx, session, { ...candidate, ...shape, channel, nonce, operator }, prepared.lifetime);
+    const wire = await buildTransaction(session, { ...candidate, ...shape, network, channel, nonce, operator }, prepared.lifetime);
     const simulated = await ctx.chain.simulate(wire);
     const { reached, units } = candidate;
     if (simulated.kind === 'passed')
@@ -79,21 +80,19 @@ export async function prepareSettlement(ctx: Scope, session: OpenedSession, sett
   return { kind: 'refused' };
 }
 
-/** Whether it seals the channel, and whether it pays out. */
 interface Shape {
   seals: boolean;
   pays: boolean;
 }
 
-/** A merchant who could not be paid before the seal is paid after this time, and what the buyer had no account for is forfeited. */
+/** Time after which a sealed channel is distributed although the buyer has no account and forfeits the refund. */
 const PAYER_AWAY_MS = DAY;
 
 /**
- * Pays out only where every share reaches its owner, because what finds no account is forfeited. While a channel is open its distribution
- * pays the merchant alone, so one whose buyer has no account is distributed first and then sealed, and the refund waits for the account.
- * null: nothing more can be done for now.
+ * Decides whether to seal and to pay out. A share without an account is forfeited. An open channel pays the merchant alone, so it is
+ * distributed before the seal if the buyer has no account. Returns null if the channel has to wait.
  */
-async function shapeOf(ctx: Scope, session: OpenedSession, { channel, step }: Settleable, reached: bigint): Promise<Shape | null> {
+async function chooseShape(ctx: Scope, session: OpenedSession, { channel, step }: Settleable, reached: bigint): Promise<Shape | null> {
   if (channel === null) return { seals: step === 'last', pays: true };
   const { isPayable, hasPayer } = await readPayability(ctx, session, channel.payer);
   if (!isPayable) ctx.note(`session ${session.sessionId}: a payee has no usable token account, so its channel is not paid out`);
@@ -112,52 +111,52 @@ interface Candidate {
 }
 
 /**
- * What is tried, the best first. A lower voucher, or none, is only tried where the one before has ended; and the seal that takes no voucher
- * last, which the program itself refuses until the grace period is over, so that our clock decides nothing of it.
+ * Lists the transactions to try, the best first. A lower voucher is tried only if the one before has ended. A seal without a voucher comes
+ * last: the program refuses it until the grace period is over, so our clock does not decide.
  */
-function candidatesOf(ctx: Scope, vouchers: AcceptedVoucher[], { seals }: Shape, { channel }: Settleable): Candidate[] {
-  const lasting = vouchers.findIndex(({ expiresAt }) => expiresAt === 0n || expiresAt > BigInt(unixSeconds(ctx.now)));
+function listCandidates(now: number, vouchers: AcceptedVoucher[], { seals }: Shape, { channel }: Settleable): Candidate[] {
+  const lasting = vouchers.findIndex(({ expiresAt }) => expiresAt === 0n || expiresAt > BigInt(unixSeconds(now)));
   const tried = lasting === -1 ? [...vouchers, null] : vouchers.slice(0, lasting + 1);
   const candidates = tried.map((voucher) => ({ voucher, isGraceOver: false }));
   return seals && channel?.status === 'closing' ? [...candidates, { voucher: null, isGraceOver: true }] : candidates;
 }
 
 interface Building extends Candidate, Shape {
+  network: Settling['network'];
   channel: Channel | null;
   units: bigint;
   nonce: string;
   operator: SigningKey;
 }
 
-async function build(ctx: Scope, session: OpenedSession, building: Building, lifetime: Lifetime): Promise<Uint8Array> {
-  const { channel, voucher, units, nonce, operator, seals, pays, isGraceOver } = building;
+async function buildTransaction(session: OpenedSession, building: Building, lifetime: Lifetime): Promise<Uint8Array> {
+  const { network, channel, voucher, units, nonce, operator, seals, pays, isGraceOver } = building;
   const { bound, merchantWallet, mint } = session;
   const memo = `svc:${nonce}`;
-  if (channel === null) return buildStandIn({ channelId: bound.channelId, merchantWallet, mint, units, memo }, lifetime, operator);
+  if (channel === null) return buildSimulated({ channelId: bound.channelId, merchantWallet, mint, units, memo }, lifetime, operator);
   const settling: Settling = {
     program: programOf(session),
     channelId: bound.channelId,
     channel,
     merchantWallet,
-    network: ctx.config.NETWORK,
+    network,
     voucher: voucher && { ...voucher, signature: base58.decode(voucher.signature) },
     memo: units > 0n ? memo : null,
   };
   return seals ? buildSeal({ ...settling, isGraceOver }, lifetime, operator, pays) : buildSettle(settling, lifetime, operator, pays);
 }
 
-/**
- * What stands for the distribution of a channel in the sandbox, where no program runs: the same money by a plain transfer from the
- * channel's escrow, so that whatever judges, records and watches a settlement is the code of live ones. Signed; the wire form.
- */
-async function buildStandIn(
-  {
-    channelId,
-    merchantWallet,
-    mint,
-    units,
-    memo,
-  }: { channelId: string; merchantWallet: string; mint: string; units: bigint; memo: string },
+interface SimulatedPayout {
+  channelId: string;
+  merchantWallet: string;
+  mint: string;
+  units: bigint;
+  memo: string;
+}
+
+/** Builds a plain transfer from the channel's escrow, which replaces the distribution in the sandbox: no program runs there. */
+async function buildSimulated(
+  { channelId, merchantWallet, mint, units, memo }: SimulatedPayout,
   lifetime: Lifetime,
   operator: Operator,
 ): Promise<Uint8Array> {

@@ -1,5 +1,4 @@
 import type { ProductId } from '#core/ids.ts';
-import { calledBy } from '#features/entitlements/entitlement.ts';
 import { findListing } from '#features/products/product.ts';
 import { customerColumns } from '#features/settlements/co-sign.ts';
 import { claimOwn, followThrough, getOutcome } from '#features/settlements/follow-through.ts';
@@ -7,6 +6,7 @@ import { newSettlementColumns, ownSignatureOf, ownTransactionColumns } from '#fe
 import { findPendingSettlement, loadSettlement } from '#features/settlements/store.ts';
 import type { Scope } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
+import { poll } from '#platform/deadline.ts';
 import type { AcceptedVoucher } from '#rules/metered/channel.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
@@ -14,45 +14,41 @@ import { callSession, type OpenedSession } from '../session.ts';
 import { beginSettlement, findSettling } from '../store.ts';
 import { type NotReady, prepareSettlement, type ReadySettlement, type SettlementStep, type Watermarks } from './prepare.ts';
 
-/**
- * What became of a settlement. `landed`: the chain shows that it succeeded, in this slot. `pending`: it was sent and may land yet. `busy`:
- * another one is under way, which was followed instead. `failed`: the chain has refused it.
- */
+/** `landed`: the chain shows its success. `pending`: it may still land. `busy`: another settlement was followed instead. `failed`: the chain refused it. */
 export type Settled = NotReady | { kind: 'landed'; slot: number } | { kind: 'pending' | 'busy' | 'failed' };
 
 /**
- * Brings what vouchers promise onto the chain and to the merchant: the highest voucher and the distribution in one transaction of ours,
- * and a payment of kind `metered` for what arrives. It is claimed before it is sent, as any settlement is, so that a crash loses none,
- * and one is under way at a time. `channel`: its account as it was just read; null in the sandbox. `vouchers`: the highest first.
+ * Settles the highest voucher and distributes the channel in one transaction, and records a payment of kind `metered` for the payout. The
+ * settlement is claimed before it is sent, one at a time. `channel`: null in the sandbox. `vouchers`: the highest first.
  */
 export async function settleChannel(
   ctx: Scope,
   session: OpenedSession,
   { channel, vouchers, step }: { channel: Channel | null; vouchers: AcceptedVoucher[]; step: SettlementStep },
 ): Promise<Settled> {
-  const stands: Watermarks = channel ?? (await standingInSandbox(ctx, session));
-  const prepared = await prepareSettlement(ctx, session, { channel, stands, vouchers, step });
+  const watermarks: Watermarks = channel ?? (await readSandboxWatermarks(ctx, session));
+  const prepared = await prepareSettlement(ctx, session, { channel, watermarks, vouchers, step });
   if (prepared.kind !== 'prepared') return prepared;
   if (prepared.units === 0n) return sendUnpaid(ctx, prepared.wire);
-  const settlement = await draft(ctx, session, prepared, step);
-  if (!(await begin(ctx, session, settlement, { channel, cumulative: prepared.reached }))) return { kind: 'busy' };
+  const settlement = await draftSettlement(ctx, session, prepared, step);
+  if (!(await claimForSession(ctx, session, settlement, { channel, cumulative: prepared.reached }))) return { kind: 'busy' };
   const outcome = await followThrough(ctx, settlement, { isNew: true });
   if (outcome.status === 'failed') ctx.note(`session ${session.sessionId}: settlement ${outcome.reason}`);
   if (outcome.status !== 'settled') return { kind: outcome.status };
   await noteSettled(ctx, session, prepared.reached);
-  return (await landingOf(ctx, settlement.txSignature)) ?? { kind: 'pending' };
+  return (await findLanding(ctx, settlement.txSignature)) ?? { kind: 'pending' };
 }
 
-/** The slot in which the last settlement of a session succeeded; null: there is none that is known to have. */
+/** Finds the slot in which the session's last settlement succeeded. */
 export async function findLandedSlot(ctx: Scope, session: OpenedSession): Promise<number | null> {
   const last = await findSettling(ctx.db, session);
   const stored = last && (await loadSettlement(ctx, last.paymentId));
   if (stored?.settlement.status !== 'settled' || stored.isLost) return null;
-  const landing = await landingOf(ctx, stored.settlement.txSignature);
+  const landing = await findLanding(ctx, stored.settlement.txSignature);
   return landing?.kind === 'landed' ? landing.slot : null;
 }
 
-async function landingOf(ctx: Scope, signature: string): Promise<{ kind: 'landed'; slot: number } | { kind: 'failed' } | null> {
+async function findLanding(ctx: Scope, signature: string): Promise<{ kind: 'landed'; slot: number } | { kind: 'failed' } | null> {
   const sighting = await ctx.chain.findTransaction(signature);
   if (sighting.kind === 'unavailable') ctx.note(`rpc: ${sighting.reason}`);
   if (sighting.kind !== 'found') return null;
@@ -60,10 +56,10 @@ async function landingOf(ctx: Scope, signature: string): Promise<{ kind: 'landed
 }
 
 /**
- * What has been settled in all, as far as it was seen on the chain or as the last settlement's own end tells: a call that crashed before it
- * told the session's object is counted once. null while that settlement is under way.
+ * Reads the settled total. It includes a settlement whose call crashed before it updated the object. Returns null while a settlement is
+ * pending.
  */
-export async function settledInAll(ctx: Scope, session: OpenedSession): Promise<bigint | null> {
+export async function readSettledTotal(ctx: Scope, session: OpenedSession): Promise<bigint | null> {
   const seen = BigInt(session.settled);
   const last = await findSettling(ctx.db, session);
   if (last === null || last.cumulative <= seen) return seen;
@@ -72,30 +68,23 @@ export async function settledInAll(ctx: Scope, session: OpenedSession): Promise<
   return status === 'settled' ? last.cumulative : seen;
 }
 
-async function standingInSandbox(ctx: Scope, session: OpenedSession): Promise<Watermarks> {
-  const settled = (await settledInAll(ctx, session)) ?? BigInt(session.settled);
+async function readSandboxWatermarks(ctx: Scope, session: OpenedSession): Promise<Watermarks> {
+  const settled = (await readSettledTotal(ctx, session)) ?? BigInt(session.settled);
   return { settled, payoutWatermark: settled };
 }
 
-const LOOKS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
+const WAITS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
 
-/** A transaction that pays out nothing is no payment: it is sent and looked for, and built anew where it did not land. */
+/** Sends a transaction that pays out nothing, so no payment is recorded. The next call rebuilds one that did not land. */
 async function sendUnpaid(ctx: Scope, wire: Uint8Array): Promise<Settled> {
   const sent = await ctx.chain.sendTransaction(wire, { preflight: false });
   if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
   const signature = ownSignatureOf(wire);
-  let waited = 0;
-  for (const wait of LOOKS_MS) {
-    waited += wait;
-    if (waited > ctx.config.SETTLE_PATIENCE_MS || ctx.leftMs() <= wait) break;
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    const landing = await landingOf(ctx, signature);
-    if (landing) return landing;
-  }
-  return { kind: 'pending' };
+  const patienceMs = ctx.config.SETTLE_PATIENCE_MS;
+  return (await poll(ctx, { waitsMs: WAITS_MS, patienceMs }, () => findLanding(ctx, signature))) ?? { kind: 'pending' };
 }
 
-async function draft(
+async function draftSettlement(
   ctx: Scope,
   session: OpenedSession,
   { wire, units, nonce, lastValidBlockHeight }: ReadySettlement,
@@ -107,7 +96,7 @@ async function draft(
   const payerWallet = bound.payer ?? bound.authorizedSigner;
   return {
     ...newSettlementColumns(ctx, lastValidBlockHeight),
-    // Clocks of objects and of the Worker differ, and what seals is never from before the session began to close.
+    // Clocks of the object and the Worker differ; a seal must not seem older than the close of its session.
     createdAt: step === 'last' ? Math.max(ctx.now, session.closingAt ?? 0) : ctx.now,
     ...ownTransactionColumns(wire),
     merchantId: merchantId as Settlement['merchantId'],
@@ -137,12 +126,10 @@ async function draft(
 const LIFETIME_BLOCKS = 150;
 
 /**
- * Claims it for the session. False where another is under way, which is followed instead. What was sent before the program sealed the
- * channel can land no more; nor can, once its payer asked to close, what was sent to a channel that stays open, as was all that we sent
- * before the session began to close. While that payer's grace period runs, a seal whose blockhash has ended stands in no other's way: the
- * program takes one of them, and proving that the first is lost takes longer than the shortest grace period.
+ * Claims a settlement for the session. Returns false if it followed a pending one instead. A pending one is passed over if it can no longer
+ * land: the channel is sealed, or is closing and the other precedes the close or has outlived its blockhash.
  */
-async function begin(
+async function claimForSession(
   ctx: Scope,
   session: OpenedSession,
   settlement: Settlement,
@@ -152,15 +139,16 @@ async function begin(
   const pending = before === null ? null : await findPendingSettlement(ctx.db, before);
   const isBeforeClosing = pending !== null && session.closingAt !== null && pending.createdAt < session.closingAt;
   const isOutlived = pending !== null && settlement.lastValidBlockHeight > pending.lastValidBlockHeight + LIFETIME_BLOCKS;
-  const isAlone = channel?.status === 'sealed' || (channel?.status === 'closing' && (isBeforeClosing || isOutlived));
-  if (pending && !isAlone) {
+  // The grace period may be shorter than the proof that an outlived seal is lost, and the program accepts only one seal.
+  const isPassedOver = channel?.status === 'sealed' || (channel?.status === 'closing' && (isBeforeClosing || isOutlived));
+  if (pending && !isPassedOver) {
     await followThrough(ctx, pending, { isNew: false });
     return false;
   }
   return claimOwn(ctx, settlement, beginSettlement(ctx, session, { before, paymentId: settlement.paymentId, cumulative }));
 }
 
-/** Tells the session's object what the chain has accepted. */
+/** Updates the session's object with the amount that the chain has accepted. */
 export async function noteSettled(ctx: Scope, { sessionId, deposit }: OpenedSession, settled: bigint): Promise<void> {
-  await callSession(ctx, sessionId, (object) => object.seen({ deposit: BigInt(deposit), settled, ...calledBy(ctx) }));
+  await callSession(ctx, sessionId, (object, caller) => object.seen({ deposit: BigInt(deposit), settled, ...caller }));
 }

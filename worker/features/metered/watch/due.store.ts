@@ -10,17 +10,17 @@ import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
 import { backstopAt, OPENING_DEAD_MS } from '../store.ts';
 
-/** A voucher that ends within this time is settled before others are looked at. */
+/** Vouchers that end within this time are taken first. */
 const EXPIRING_MS = HOUR;
 
 /**
- * Classes of work, each with an index and a sweep of its own. `closing`: channels whose payer's grace period may be running, and vouchers
- * that end soon. `standing`: open channels. `opening`: openings whose caller went away. `ended`: what a closed channel has left.
+ * Classes of due sessions, each with its own index and sweep. `closing`: a payer's grace period may be running, or a voucher ends soon.
+ * `standing`: open channels. `opening`: openings whose caller left. `ended`: closed channels with money or rent left.
  */
 const CLASSES = {
   closing: { is: "status = 'closing'", byMerchant: 'metered_sessions_closing_by_merchant' },
   standing: { is: "status = 'open'", byMerchant: 'metered_sessions_standing_by_merchant' },
-  // The planner would take the unique index of channels for any live row that has one.
+  // Without `byTime` the planner takes the unique index of channels.
   opening: {
     is: "status = 'created' AND channel_id IS NOT NULL",
     byTime: 'metered_sessions_opening',
@@ -39,7 +39,7 @@ function listDue(ctx: Shard, dueClass: DueClass, limit: number): Promise<number[
   return listDueInTurns(ctx, waiting, { isInReach: sql`${isDue} AND ${inReach(ctx)}`, dueBefore: ctx.now, limit });
 }
 
-/** Vouchers that are not settled, those that end first before others; by time of the next look, all that are due would be read. */
+/** Lists sessions with unsettled vouchers by the end of the voucher. An order by `next_look_at` would read all due rows. */
 const listExpiring = async (ctx: Shard, limit: number): Promise<number[]> => {
   const rows = await ctx.db.all<{
     id: number;
@@ -49,7 +49,7 @@ const listExpiring = async (ctx: Shard, limit: number): Promise<number[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** Takes sessions and puts them off in one statement: a crash costs one look, and two sweeps at once take different ones. */
+/** Takes sessions and postpones them in one statement, so that concurrent sweeps take different ones. */
 const takeWhere = ({ db, now }: Shard, condition: SQL): Promise<MeteredSessionRow[]> =>
   db
     .update(meteredSessions)
@@ -57,14 +57,14 @@ const takeWhere = ({ db, now }: Shard, condition: SQL): Promise<MeteredSessionRo
     .where(condition)
     .returning();
 
-/** Takes sessions of a class that are due, in turns of their merchants. Vouchers that end soon have half of the places of what closes. */
+/** Takes due sessions of a class, round-robin by merchant. Vouchers that end soon get up to half of the `closing` class. */
 export async function takeDueSessions(ctx: Shard, dueClass: DueClass, max: number): Promise<MeteredSessionRow[]> {
   const expiring = dueClass === 'closing' ? await listExpiring(ctx, Math.ceil(max / 2)) : [];
   const due = await listDue(ctx, dueClass, max - expiring.length);
   return takeWhere(ctx, sql`${isAmongRows([...expiring, ...due])} AND next_look_at <= ${ctx.now} AND ${inReach(ctx)}`);
 }
 
-/** The same of one clock of the sandbox, where no payer closes behind our back. */
+/** Takes due sessions of every class on one sandbox clock. */
 export const takeDueInSandbox = (ctx: Shard, max: number): Promise<MeteredSessionRow[]> =>
   takeWhere(
     ctx,
@@ -72,11 +72,11 @@ export const takeDueInSandbox = (ctx: Shard, max: number): Promise<MeteredSessio
       AND next_look_at <= ${ctx.now} AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${max})`,
   );
 
-/** The sessions whose objects ask for a look, as far as anything of them is left to look at. */
+/** Takes the sessions that their objects' alarms named, if anything of their channels is left. */
 export const takeSessions = (ctx: Shard, ids: readonly string[]): Promise<MeteredSessionRow[]> =>
   takeWhere(ctx, sql`${amongIds('id', ids)} AND next_look_at IS NOT NULL`);
 
-/** Sessions that were never opened: no object knows them, so their rows alone are ended, each by a condition that an opening breaks. */
+/** Sessions that were never opened have no object. Their rows end under a condition that a concurrent opening breaks. */
 const UNOPENED = "status = 'created' AND channel_id IS NULL";
 
 const endedAs = (now: number, status: 'closed' | 'expired') => ({
@@ -87,38 +87,38 @@ const endedAs = (now: number, status: 'closed' | 'expired') => ({
   version: sql`version + 1`,
 });
 
-const ending = ({ db, now }: Shard, status: 'closed' | 'expired', condition: SQL) =>
+const endRows = ({ db, now }: Shard, status: 'closed' | 'expired', condition: SQL) =>
   db.update(meteredSessions).set(endedAs(now, status)).where(condition);
 
-/** Ends up to so many that were not opened in time. Answers how many. */
+/** Expires up to `max` sessions that were not opened in time. Returns how many. */
 export async function expireUnopened(ctx: Shard, max: number): Promise<number> {
-  // Else the planner takes the index of channels, where all of these have the same place.
+  // Without `INDEXED BY` the planner takes the index of channels, where all of these share one key.
   const due = sql`SELECT id FROM metered_sessions INDEXED BY metered_sessions_unopened WHERE ${sql.raw(UNOPENED)} AND next_look_at IS NOT NULL AND next_look_at <= ${ctx.now}
     AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${max}`;
-  const { meta } = await ending(ctx, 'expired', sql`id IN (${due})`).run();
+  const { meta } = await endRows(ctx, 'expired', sql`id IN (${due})`).run();
   return meta.changes;
 }
 
-/** The oldest unopened session of a product gives way to one more than it may have. */
-export const giveWay = (ctx: Shard, { productId }: Pick<MeteredSessionRow, 'productId'>): Write => {
+/** Closes the oldest unopened sessions of a product beyond `OPEN_SESSIONS_MAX`. */
+export const closeExcess = (ctx: Shard, { productId }: Pick<MeteredSessionRow, 'productId'>): Write => {
   const beyond = sql`SELECT id FROM metered_sessions INDEXED BY metered_sessions_unopened_by_product WHERE product_id = ${productId} AND ${sql.raw(UNOPENED)}
     ORDER BY created_at DESC LIMIT 10 OFFSET ${OPEN_SESSIONS_MAX}`;
-  return ending(ctx, 'closed', sql`id IN (${beyond})`);
+  return endRows(ctx, 'closed', sql`id IN (${beyond})`);
 };
 
-/** The watch has looked for an opening by then, long after its blockhash ended. */
+/** Time after which an opening is lost: its blockhash ended, and the watch has read its channel since. */
 const OPENING_LOST_MS = OPENING_DEAD_MS + 2 * MINUTE;
 
-/** Closes a session that no channel was opened for. null where one is on its way, or it is over. */
+/** Closes a session without a channel. Returns null if an opening is under way, or the session is over. */
 export async function closeUnopened(ctx: Shard, sessionId: string): Promise<MeteredSessionRow | null> {
   const isFree = sql`status = 'created' AND (channel_id IS NULL OR updated_at <= ${ctx.now - OPENING_LOST_MS})`;
-  const [row = null] = await ending(ctx, 'closed', sql`id = ${sessionId} AND ${isFree}`).returning();
+  const [row = null] = await endRows(ctx, 'closed', sql`id = ${sessionId} AND ${isFree}`).returning();
   return row;
 }
 
-/** Ends a session that was never opened, unless another was noted since the row was read. */
+/** Expires a session that was never opened, unless an opening was noted since the row was read. */
 export async function expireOpening(ctx: Shard, { id, channelId, updatedAt }: MeteredSessionRow): Promise<boolean> {
   const isSame = sql`status = 'created' AND channel_id IS ${channelId} AND updated_at = ${updatedAt}`;
-  const { meta } = await ending(ctx, 'expired', and(eq(meteredSessions.id, id as MeteredSessionId), isSame)!).run();
+  const { meta } = await endRows(ctx, 'expired', and(eq(meteredSessions.id, id as MeteredSessionId), isSame)!).run();
   return meta.changes === 1;
 }

@@ -1,29 +1,70 @@
 import { MINUTE, SECOND, unixSeconds } from '#core/time.ts';
-import { calledBy } from '#features/entitlements/entitlement.ts';
 import { heldKey } from '#platform/chain/fee-payer.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { shardsOf } from '#platform/db/directory.ts';
+import { mayGoOn, type Swept, sweepRounds } from '#platform/db/sweeps.ts';
 import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import type { ChainAccount } from '#solana/chain.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
 import { buildReclaim } from '#solana/programs/payment-channels/settlement.ts';
 import { openFromChain } from '../buyer/open.ts';
-import { isProvenAbsent, type Look, lookOf } from '../channel/look.ts';
 import { bookAll, bookPaidOut } from '../channel/payouts.ts';
+import { type ChannelReading, interpretAccount, isProvenAbsent } from '../channel/read.ts';
 import { settleChannel } from '../channel/settle.ts';
 import { endSession } from '../close.ts';
-import { askSession, callSession, isOpened, lookAgain, type OpenedSession, programOf, releaseChannel, scopeOfSession } from '../session.ts';
-import { isNoted, noteFreed, OPENING_DEAD_MS, sessionSnapshotOf } from '../store.ts';
-import { expireOpening, takeSessions } from './due.store.ts';
+import {
+  askSession,
+  callSession,
+  isOpened,
+  type OpenedSession,
+  programOf,
+  releaseChannel,
+  scheduleRead,
+  scopeOfSession,
+} from '../session.ts';
+import { isNoted, OPENING_DEAD_MS, sessionSnapshotOf, stopReads } from '../store.ts';
+import { type DueClass, expireOpening, expireUnopened, takeDueInSandbox, takeDueSessions, takeSessions } from './due.store.ts';
 
+/** Channels that a node returns at once. */
+const PAGE_MAX = 100;
+/** Most calls that one session takes, when its channel is sealed. Most sessions take three. */
+const CALLS_EACH = 40;
 /** Objects called at once. */
 const LANES = 6;
-/** A voucher that ends within this time is settled now, or within the grace period where that is longer. */
-const VOUCHER_END_SECONDS = 600;
+const UNOPENED = { max: 500, roundsMax: 30 };
 
-/** For the alarms of sessions' objects. A session with nothing left to look at is not looked at again. */
+/** Sweeps the sessions of a class whose objects' alarms have failed. */
+export const sweepChannels =
+  (dueClass: DueClass) =>
+  (ctx: Shard): Promise<Swept> =>
+    sweepTaken(ctx, (max) => takeDueSessions(ctx, dueClass, max));
+
+/** Expires sessions that were not opened in time. */
+export const sweepUnopened = (ctx: Shard): Promise<Swept> => sweepRounds(ctx, UNOPENED, (max) => expireUnopened(ctx, max));
+
+/** Sweeps all classes on one sandbox clock. */
+export async function sweepSandboxSessions(ctx: Shard): Promise<void> {
+  await sweepUnopened(ctx);
+  await sweepTaken(ctx, (max) => takeDueInSandbox(ctx, max));
+}
+
+/** Takes no more than the invocation can finish: a session that was taken is due again only after a while. */
+async function sweepTaken(ctx: Shard, take: (max: number) => Promise<MeteredSessionRow[]>): Promise<Swept> {
+  let taken = 0;
+  while (mayGoOn(ctx)) {
+    const max = ctx.budget.rows(CALLS_EACH, PAGE_MAX);
+    if (max === 0) break;
+    const rows = await take(max);
+    taken += rows.length;
+    await watchPage(ctx, rows);
+    if (rows.length < max) return { taken, isFinished: true };
+  }
+  return { taken, isFinished: false };
+}
+
+/** Watches the sessions that their objects' alarms named. Cancels the alarm of a session with nothing left to read. */
 export async function watchSessions(ctx: Ctx, ids: readonly string[]): Promise<void> {
   const watched = new Set<string>();
   for (const shard of shardsOf(ctx)) {
@@ -32,171 +73,155 @@ export async function watchSessions(ctx: Ctx, ids: readonly string[]): Promise<v
     await watchPage(shard, rows);
   }
   const over = ids.filter((id) => !watched.has(id));
-  await forEach(ctx, over, (sessionId) => lookAgain(ctx, { sessionId }, null), LANES);
+  await forEach(ctx, over, (sessionId) => scheduleRead(ctx, { sessionId }, null), LANES);
 }
 
-/** A session that is looked at. `look`: null where there is no channel to look at. */
+/** `reading`: null if the session has no channel to read, or no node answered. */
 interface Watched {
   ctx: Scope;
   row: MeteredSessionRow;
   session: MeteredSnapshot;
   channelId: string | null;
-  look: Look | null;
+  reading: ChannelReading | null;
   account: ChainAccount | null;
 }
 
-/**
- * Looks at some sessions at once, whose channels a node shows together: an opening whose caller went away is followed up; what was not used
- * for long is closed; a channel whose payer asked to close behind our back is sealed with its best voucher, well within the grace period;
- * what was promised for long, or is much, is settled; what closes and is not on the chain yet is sent again; what another party had a
- * channel pay out is written down.
- */
-export async function watchPage(ctx: Shard, rows: MeteredSessionRow[]): Promise<void> {
-  const watched = await lookAt(ctx, await readSessions(ctx, rows));
-  await forEach(ctx, inOrder(watched), followUp, LANES);
+/** Reads the channels of a page together, and follows up each session: opens, settles, closes, seals or books what its channel needs. */
+async function watchPage(ctx: Shard, rows: MeteredSessionRow[]): Promise<void> {
+  const watched = await readChannels(ctx, await readSessions(ctx, rows));
+  await forEach(ctx, byUrgency(watched), followUp, LANES);
 }
 
-/** A look waits for no settlement to land: the next one finds it. */
-const unwaiting = (ctx: Scope): Scope => ({ ...ctx, config: { ...ctx.config, SETTLE_PATIENCE_MS: 0 } });
+/** Waits for no settlement to land: the next read finds it. */
+const withoutPatience = (ctx: Scope): Scope => ({ ...ctx, config: { ...ctx.config, SETTLE_PATIENCE_MS: 0 } });
 
-/** The channel is what the object says, once it has one: what was only noted in the row may be another session's. */
 async function readSessions(shard: Shard, rows: MeteredSessionRow[]): Promise<Watched[]> {
   const watched: Watched[] = [];
   await forEach(
     shard,
     rows,
     async (row) => {
-      const known = await askSession<MeteredSnapshot>(shard, row.id, (object) => object.read(calledBy(shard)));
+      const known = await askSession<MeteredSnapshot>(shard, row.id, (object, caller) => object.read(caller));
       const session = known ?? sessionSnapshotOf(row);
-      const ctx = unwaiting(await scopeOfSession(shard, session));
+      const ctx = withoutPatience(await scopeOfSession(shard, session));
+      // The object decides: a channel that was only noted in the row may be another session's.
       const channelId = session.bound?.channelId ?? (session.stage === 'created' ? row.channelId : null);
-      watched.push({ ctx, row, session, channelId, look: null, account: null });
+      watched.push({ ctx, row, session, channelId, reading: null, account: null });
     },
     LANES,
   );
   return watched;
 }
 
-async function lookAt(ctx: Shard, watched: Watched[]): Promise<Watched[]> {
-  const standing = watched.filter(({ session, channelId }) => session.livemode && channelId !== null);
-  if (standing.length === 0) return watched;
-  const read = await ctx.chain.readAccounts(standing.map(({ channelId }) => channelId!));
-  if (read.kind === 'unavailable') ctx.note(`rpc: ${read.reason}`);
-  const seen = new Map(standing.map(({ row }, i) => [row.id, read.kind === 'accounts' ? (read.accounts[i] ?? null) : undefined]));
+async function readChannels(ctx: Shard, watched: Watched[]): Promise<Watched[]> {
+  const live = watched.filter(({ session, channelId }) => session.livemode && channelId !== null);
+  if (live.length === 0) return watched;
+  const read = await ctx.chain.readAccounts(live.map(({ channelId }) => channelId!));
+  if (read.kind === 'unavailable') {
+    ctx.note(`rpc: ${read.reason}`);
+    return watched;
+  }
+  const accounts = new Map(live.map(({ row }, i) => [row.id, read.accounts[i] ?? null]));
   return watched.map((one) => {
-    const account = seen.get(one.row.id);
-    if (account === undefined || read.kind === 'unavailable') return one;
-    return { ...one, account, look: lookOf(one.session, account, read.slot) };
+    const account = accounts.get(one.row.id);
+    return account === undefined ? one : { ...one, account, reading: interpretAccount(one.session, account, read.slot) };
   });
 }
 
-const isClosing = ({ session, look }: Watched): boolean =>
-  session.stage === 'closing' || (look?.kind === 'standing' && look.channel.status !== 'open');
-const endOf = ({ session: { voucherEndsAt } }: Watched): number => voucherEndsAt ?? Number.POSITIVE_INFINITY;
+const isClosing = ({ session, reading }: Watched): boolean =>
+  session.stage === 'closing' || (reading?.kind === 'present' && reading.channel.status !== 'open');
+const voucherEnd = ({ session: { voucherEndsAt } }: Watched): number => voucherEndsAt ?? Number.POSITIVE_INFINITY;
 
-/** First those that a delay costs money: whose payer's grace period is running, and then those whose voucher ends, the next end first. */
-const inOrder = (watched: Watched[]): Watched[] =>
-  watched.toSorted((one, other) => Number(isClosing(other)) - Number(isClosing(one)) || Math.sign(endOf(one) - endOf(other)) || 0);
+/** Sorts first what a delay costs money: running grace periods, then vouchers by their end. */
+const byUrgency = (watched: Watched[]): Watched[] =>
+  watched.toSorted(
+    (one, other) => Number(isClosing(other)) - Number(isClosing(one)) || Math.sign(voucherEnd(one) - voucherEnd(other)) || 0,
+  );
 
 async function followUp(watched: Watched): Promise<void> {
-  const { ctx, row, session, look } = watched;
+  const { ctx, row, session, reading } = watched;
   if (!isOpened(session)) return session.stage === 'created' ? followOpening(watched) : undefined;
-  if (session.endedAt !== null) return followEnded(ctx, session, row, look ?? { kind: 'unknown', slot: 0 });
-  const channel = look?.kind === 'standing' ? look.channel : null;
-  if (channel && isNews(session, channel)) await noteSeen(ctx, session, channel);
-  if (session.stage === 'closing' || isIdle(watched) || (await isLeaving(ctx, session, look))) await endSession(ctx, session, null);
+  if (session.endedAt !== null) return followEnded(ctx, session, row, reading);
+  const channel = reading?.kind === 'present' ? reading.channel : null;
+  if (channel && hasChanged(session, channel)) await noteSeen(ctx, session, channel);
+  if (session.stage === 'closing' || isIdle(watched) || (await isUnbacked(ctx, session, reading))) await endSession(ctx, session, null);
   else if (channel !== null) {
     await settleIfDue(ctx, row, session, channel);
     await bookPaidOut(ctx, session, row, channel);
   }
 }
 
-/**
- * Not used for as long as was agreed, and nothing is reserved: what the merchant reserved may be delivered by now, and its voucher on its way.
- * The row says no time at all once the account is another person's: then it ends now.
- */
+/** True if an unused session has no reservation whose voucher may be on its way. An account that was taken over sets `idleSeconds` to 0. */
 function isIdle({ ctx, row, session }: Watched): boolean {
   if (row.idleSeconds === 0) return true;
   return session.reserved === '0' && session.usedAt + Math.min(row.idleSeconds, session.idleSeconds) * SECOND <= ctx.now;
 }
 
-/** Nothing stands behind its vouchers any more, or soon nothing will: what is delivered from now on would never be paid. */
-async function isLeaving(ctx: Scope, session: OpenedSession, look: Look | null): Promise<boolean> {
-  if (look?.kind === 'absent') return isProvenAbsent(ctx, session);
-  return look?.kind === 'over' || (look?.kind === 'standing' && look.channel.status !== 'open');
+/** True if the channel is gone or closing: vouchers for further deliveries would not be paid. */
+async function isUnbacked(ctx: Scope, session: OpenedSession, reading: ChannelReading | null): Promise<boolean> {
+  if (reading?.kind === 'absent') return isProvenAbsent(ctx, session);
+  return reading?.kind === 'over' || (reading?.kind === 'present' && reading.channel.status !== 'open');
 }
 
-const isNews = ({ deposit, settled, absentSince }: MeteredSnapshot, channel: Channel): boolean =>
+const hasChanged = ({ deposit, settled, absentSince }: MeteredSnapshot, channel: Channel): boolean =>
   absentSince !== null || channel.deposit > BigInt(deposit) || channel.settled > BigInt(settled);
 
 const noteSeen = (ctx: Scope, { sessionId }: MeteredSnapshot, { deposit, settled }: Channel) =>
-  callSession(ctx, sessionId, (object) => object.seen({ deposit, settled, ...calledBy(ctx) }));
+  callSession(ctx, sessionId, (object, caller) => object.seen({ deposit, settled, ...caller }));
 
-/**
- * Settles what was promised for long, is much, or is promised by a voucher that would end within the grace period of a payer who asks to
- * close, in which the service may be away; and pays out what is settled and could not be paid out then.
- */
+/** Seconds before a voucher's end at which it is settled, unless the grace period is longer. */
+const VOUCHER_END_SECONDS = 600;
+
+/** Settles vouchers that are old, large, or might end before the service could settle them, and pays out what is settled and was not. */
 async function settleIfDue(ctx: Scope, row: MeteredSessionRow, session: OpenedSession, channel: Channel): Promise<void> {
   const promised = BigInt(session.cumulative);
   if (promised <= channel.payoutWatermark) return;
-  const { CHANNEL_UNSETTLED_UNITS: most, CHANNEL_SETTLE_SECONDS: longest } = ctx.config;
-  const isLong = ctx.now >= (row.settledAt ?? row.createdAt) + longest * SECOND;
-  const isMuch = promised - channel.settled >= BigInt(most);
+  const { CHANNEL_UNSETTLED_UNITS: unitsMax, CHANNEL_SETTLE_SECONDS: secondsMax } = ctx.config;
+  const isOld = ctx.now >= (row.settledAt ?? row.createdAt) + secondsMax * SECOND;
+  const isLarge = promised - channel.settled >= BigInt(unitsMax);
   const endsIn = Math.max(VOUCHER_END_SECONDS, session.gracePeriodSeconds);
   const isEnding =
     promised > channel.settled && session.voucherEndsAt !== null && unixSeconds(session.voucherEndsAt) <= unixSeconds(ctx.now) + endsIn;
-  if (!isMuch && !isLong && !isEnding) return;
-  const vouchers = await callSession(ctx, session.sessionId, (object) => object.vouchers(calledBy(ctx)));
-  await settleChannel(ctx, session, { channel, vouchers, step: 'settle' });
+  if (isLarge || isOld || isEnding) await settleVouchers(ctx, session, channel, 'settle');
 }
 
-interface Opening {
-  ctx: Scope;
-  row: MeteredSessionRow;
-  channelId: string | null;
-  look: Look | null;
-  account: ChainAccount | null;
+async function settleVouchers(ctx: Scope, session: OpenedSession, channel: Channel, step: 'settle' | 'last'): Promise<void> {
+  const vouchers = await callSession(ctx, session.sessionId, (object, caller) => object.vouchers(caller));
+  await settleChannel(ctx, session, { channel, vouchers, step });
 }
 
 /**
- * An opening that was noted and whose caller went away: its channel opens the session, or its session ends with the time to open it. The
- * row ends first, under a condition that a later opening breaks, so that nothing is sent for a session that is over.
+ * Opens a session from an opening whose caller left, or expires it. The row ends first, under a condition that a later opening breaks, so
+ * that nothing is sent for a session that is over.
  */
-async function followOpening({ ctx, row, channelId, look, account }: Opening): Promise<void> {
+async function followOpening({ ctx, row, channelId, reading, account }: Watched): Promise<void> {
   if (account && isNoted(row) && (await openFromChain(ctx, row, account))) return;
-  const mayLand = look === null || ctx.now < row.updatedAt + OPENING_DEAD_MS;
+  const mayLand = reading === null || ctx.now < row.updatedAt + OPENING_DEAD_MS;
   if (ctx.now < row.expiresAt || (row.livemode && mayLand)) return;
-  // What was broadcast and never landed is claimed still.
+  // A channel that was broadcast and never landed is still claimed.
   if ((await expireOpening(ctx, row)) && channelId !== null)
     await releaseChannel(ctx, { sessionId: row.id, livemode: row.livemode }, channelId);
 }
 
-/**
- * Looks once more at the channel of a session that has ended, until nothing of it is left. One that stands still, because the chain dropped
- * its seal, is sealed again with the vouchers that are kept; the rent of one that is over is taken back once its program gives it.
- */
-async function followEnded(ctx: Scope, session: OpenedSession, row: MeteredSessionRow, look: Look): Promise<void> {
-  if (!session.livemode) return noteFreed(ctx, session);
-  switch (look.kind) {
-    case 'unknown':
-      return;
+/** Follows the channel of an ended session until nothing of it is left. Seals again one whose seal the chain dropped. */
+async function followEnded(ctx: Scope, session: OpenedSession, row: MeteredSessionRow, reading: ChannelReading | null): Promise<void> {
+  if (!session.livemode) return stopReads(ctx, session);
+  switch (reading?.kind) {
     case 'absent':
-      return (await isProvenAbsent(ctx, session)) ? leave(ctx, session, row) : lookAgain(ctx, session, MINUTE);
+      return (await isProvenAbsent(ctx, session)) ? bookRest(ctx, session, row) : scheduleRead(ctx, session, MINUTE);
     case 'over':
-      return look.channel === null ? leave(ctx, session, row) : reclaimRent(ctx, session, look.channel);
-    case 'standing': {
-      const vouchers = await callSession(ctx, session.sessionId, (object) => object.vouchers(calledBy(ctx)));
-      await settleChannel(ctx, session, { channel: look.channel, vouchers, step: 'last' });
-    }
+      return reading.channel === null ? bookRest(ctx, session, row) : reclaimRent(ctx, session, reading.channel);
+    case 'present':
+      return settleVouchers(ctx, session, reading.channel, 'last');
   }
 }
 
-/** Nothing more can come out of it, so once all that did is written down it is never looked at again. */
-async function leave(ctx: Scope, session: OpenedSession, row: MeteredSessionRow): Promise<void> {
-  if (await bookAll(ctx, session, row)) await noteFreed(ctx, session);
+/** Books the last payouts of a channel that can pay out no more. */
+async function bookRest(ctx: Scope, session: OpenedSession, row: MeteredSessionRow): Promise<void> {
+  if (await bookAll(ctx, session, row)) await stopReads(ctx, session);
 }
 
-/** The current program keeps the rent until the channel's address can never come again. */
+/** Reclaims the rent, which the current program keeps until the channel's address can never be opened again. */
 async function reclaimRent(ctx: Scope, session: OpenedSession, channel: Channel): Promise<void> {
   const operator = heldKey(ctx.config, 'CHANNEL_KEYS', session.operator);
   if (operator === null) return ctx.note(`operator ${session.operator} is not in CHANNEL_KEYS: rent of ${session.sessionId} waits`);
@@ -204,10 +229,10 @@ async function reclaimRent(ctx: Scope, session: OpenedSession, channel: Channel)
   if (prepared.kind === 'unavailable') return ctx.note(`rpc: ${prepared.reason}`);
   const settling = { program: programOf(session), channelId: session.bound.channelId, channel };
   const wire = buildReclaim(settling, prepared.lifetime, operator);
-  // Before the window is over the program refuses it, and a refusal would cost the fee.
+  // The simulation refuses an early reclaim, which would cost the fee.
   const simulated = await ctx.chain.simulate(wire);
   const sent = simulated.kind === 'passed' ? await ctx.chain.sendTransaction(wire, { preflight: false }) : null;
   if (sent === null) return;
   if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
-  await lookAgain(ctx, session, MINUTE);
+  await scheduleRead(ctx, session, MINUTE);
 }

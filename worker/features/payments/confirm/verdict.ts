@@ -7,6 +7,7 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import type { PeriodTimes } from '#rules/subscriptions/schedule.ts';
 import { matchPayment, type PaidTransfer } from '#solana/match.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
+import { type CollectionMatch, isOvertaken, matchCollection, planCollected, planReplaced, subscribedBy } from '../collected-period.ts';
 import { expectationOf, planFail, stepPayment } from '../payment.ts';
 import { type Proof, planPurchase } from '../purchase.ts';
 import { missingIdentity } from '../required-identity.ts';
@@ -14,7 +15,6 @@ import { memoOf } from '../resource.ts';
 import { abortIfRecovered, claimTransaction, closeUnmatched, updatePayment } from '../store.ts';
 import { planRecovery, planUnmatched } from '../unmatched/unmatched.ts';
 import { dropCandidate } from '../watch/candidate.store.ts';
-import { type CollectionMatch, isOvertaken, matchCollection, planCollected, planReplaced, subscribedBy } from './collected.ts';
 import type { loadConfirmation } from './store.ts';
 
 export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;

@@ -5,7 +5,7 @@ import type { Scope, Shard } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
-import { matchCollection } from '../confirm/collected.ts';
+import { matchCollection } from '../collected-period.ts';
 import { loadConfirmation } from '../confirm/store.ts';
 import { type Loaded, type ProvenPeriod, planRecovered } from '../confirm/verdict.ts';
 import { expectationOf, requireViewer } from '../payment.ts';

@@ -86,8 +86,8 @@ export const useStep = (use: number, until: EventType[] = ['metered_session.comm
       const deliveryId = `use-${use}`;
       await announceDelivery(scope, sessionIn(stage), { deliveryId, amount: USE }, { flood: uncounted, use: uncounted });
       const said = { deliveryId, voucher: voucherOf(stage, BigInt(voucherFor) * USE) };
-      const committed = await commitDelivery(scope, sessionIn(stage), said, uncounted);
-      return committed.ok ? committed.receipt.status : committed.reason;
+      const committed = await commitDelivery(scope, await readSession(scope, sessionIn(stage)), said, uncounted);
+      return committed.ok ? committed.committed.status : committed.reason;
     }),
   until,
 });

@@ -6,7 +6,7 @@ import { followSubscription } from '#features/checkout/subscribing/follow.ts';
 import { getSale } from '#features/products/product.ts';
 import { prospectOf } from '#features/products/selling/obstacles.ts';
 import { confirmPlan, preparePlan } from '#features/rails/subscription-plan/plan.ts';
-import { confirmCancel, prepareCancel } from '#features/subscriptions/authorization/cancel.ts';
+import { confirmCancel, prepareCancel } from '#features/subscriptions/cancel.ts';
 import { commit } from '#platform/db/commit.ts';
 import { skipStoring } from '#platform/db/once.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';

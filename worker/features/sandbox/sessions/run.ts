@@ -4,7 +4,7 @@ import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { sweepEntitlements } from '#features/entitlements/entitlement.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
-import { sweepSandboxSessions } from '#features/metered/watch/sweep.ts';
+import { sweepSandboxSessions } from '#features/metered/watch/watch-channels.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepSandboxPlacements } from '#features/placements/sweep.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';

@@ -2,20 +2,22 @@ import { type Address, getAddressDecoder, getI64Decoder, getStructDecoder } from
 import { base64 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import type { AuthorizationId } from '#core/ids.ts';
-import { routeOf } from '#features/authorizations/authorization.ts';
+import { planStop, routeOf } from '#features/authorizations/authorization.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
+import { type Actor, type Ctx, isOf, type Scope, type Shard } from '#platform/context.ts';
+import { transact } from '#platform/db/commit.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { poll } from '#platform/deadline.ts';
+import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { checkConsent } from '#solana/programs/subscriptions/consents.ts';
 import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts';
 import { SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
-import { isSameSubscription } from '../consent.ts';
-import { lookAtSubscriptions, type SubscriptionLook } from '../look.ts';
-import { type CancellationProblem, type PreparedCancellation, prepareCancellation } from '../prepare-consent.ts';
-import { applyLook, getAuthorization } from '../reconcile.ts';
+import { isSameSubscription, lookAtSubscriptions, type SubscriptionLook } from './look.ts';
+import { type CancellationProblem, type PreparedCancellation, prepareCancellation } from './prepare-consent.ts';
+import { applyLook, getAuthorization } from './reconcile.ts';
 
-/** By what a buyer shows that they cancelled: a transaction that landed, or one that is signed and sent by us. */
+/** Proof that a buyer cancelled: a transaction that landed, or a signed one to send. */
 type CancelProof = { txSignature: string } | { wire: string };
 
 const PROBLEMS: Record<CancellationProblem, () => ApiError> = {
@@ -34,8 +36,8 @@ const newMismatch = (reason: string, { retryable = false } = {}): ApiError =>
   });
 
 /**
- * What the subscriber's wallet signs to cancel. Changes nothing: the buyer cancels on the chain, with us or without. 404 for an id of none, and
- * for any wallet but the subscriber's, 409 subscription_cancelled, 409 subscription_requires_reapproval where nothing is left to cancel, 503.
+ * Prepares a cancellation for the subscriber's wallet, and changes nothing. Throws 404 for any other wallet, 409 subscription_cancelled, 409
+ * subscription_requires_reapproval if nothing is left to cancel, 503.
  */
 export async function prepareCancel(shard: Shard, id: AuthorizationId, walletAddress: string): Promise<PreparedCancellation> {
   const row = await getAuthorization(shard, id);
@@ -43,7 +45,7 @@ export async function prepareCancel(shard: Shard, id: AuthorizationId, walletAdd
   const ctx = await inMode(shard, row);
   const look = await lookAt(ctx, row);
   const { subscription } = look.sight;
-  // One that was ended, and begun anew without a checkout of ours, is the buyer's own.
+  // A subscription that the buyer began again without a checkout is not this one.
   const isTheirs = subscription !== null && (row.startedAt === null || isSameSubscription(row, subscription));
   if (!isTheirs) throw PROBLEMS[row.cancelledAt === null ? 'nothing_left' : 'cancelled']();
   const prepared = await prepareCancellation(ctx, routeOf(row), look);
@@ -52,8 +54,8 @@ export async function prepareCancel(shard: Shard, id: AuthorizationId, walletAdd
 }
 
 /**
- * Notes that the buyer has cancelled, which the account on the chain proves; the transaction that is named, or sent, has to be the one that did
- * it. Repeated, the same. 404, 422 payment_mismatch with the reason (retryable where it may not have landed yet), 503.
+ * Records a buyer's cancellation, which the account on the chain and the proof's transaction must show. Safe to repeat. 404, 422
+ * payment_mismatch with the reason (retryable while the transaction may land), 503.
  */
 export async function confirmCancel(shard: Shard, id: AuthorizationId, proof: CancelProof): Promise<AuthorizationRow> {
   const row = await getAuthorization(shard, id);
@@ -62,7 +64,7 @@ export async function confirmCancel(shard: Shard, id: AuthorizationId, proof: Ca
   await requireCancellation(ctx, row, txSignature);
   const look = await lookAt(ctx, row);
   const { subscription } = look.sight;
-  // Revoked since, or begun anew: what the transaction says then stands.
+  // After a later revocation or a new subscription the transaction alone is the proof.
   if (subscription !== null && subscription.expiresAtTs === 0n && (row.startedAt === null || isSameSubscription(row, subscription)))
     throw newMismatch('not_cancelled');
   return applyLook(ctx, row, look);
@@ -74,7 +76,7 @@ async function lookAt(ctx: Ctx, row: AuthorizationRow): Promise<SubscriptionLook
   return look;
 }
 
-/** Sends what is the subscriber's cancellation of this subscription, and nothing else. Answers its signature. */
+/** Sends a transaction that must cancel this subscription and do nothing else. Returns its signature. */
 async function sendCancellation(ctx: Ctx, row: AuthorizationRow, wire: string): Promise<string> {
   const bytes = base64.decode(wire);
   const checked = checkConsent(bytes, routeOf(row), null);
@@ -82,25 +84,21 @@ async function sendCancellation(ctx: Ctx, row: AuthorizationRow, wire: string): 
   if (checked.value.names.some((name) => name !== 'cancel')) throw newMismatch('foreign_instruction');
   const sent = await ctx.chain.sendTransaction(bytes);
   if (sent.kind !== 'sent') ctx.note(`cancellation: ${sent.reason}`);
-  // One that landed before is refused by the network, and proves what it did all the same.
+  // The network refuses a transaction that has landed, which is proof all the same.
   return checked.value.signature;
 }
 
-/** Waits between looks: a transaction that was just sent takes a moment. */
-const LOOKS_MS = [0, 400, 800, 1500, 2500];
+const WAITS_MS = [0, 400, 800, 1500, 2500];
 
 async function requireCancellation(ctx: Ctx, row: AuthorizationRow, txSignature: string): Promise<void> {
-  for (const wait of LOOKS_MS) {
-    if (ctx.leftMs() <= wait) break;
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+  const transaction = await poll(ctx, { waitsMs: WAITS_MS, patienceMs: Number.POSITIVE_INFINITY }, async () => {
     const sighting = await ctx.chain.findTransaction(txSignature);
     if (sighting.kind === 'unavailable') throw newOutage();
-    if (sighting.kind !== 'found') continue;
-    if (sighting.transaction.failed) throw newMismatch('transaction_failed');
-    if (!isCancelledIn(sighting.transaction, routeOf(row))) throw newMismatch('foreign_subscription');
-    return;
-  }
-  throw newMismatch('not_found', { retryable: true });
+    return sighting.kind === 'found' ? sighting.transaction : null;
+  });
+  if (transaction === null) throw newMismatch('not_found', { retryable: true });
+  if (transaction.failed) throw newMismatch('transaction_failed');
+  if (!isCancelledIn(transaction, routeOf(row))) throw newMismatch('foreign_subscription');
 }
 
 const CANCELLED = 1;
@@ -110,10 +108,7 @@ const decoder = getStructDecoder([
   ['expiresAtTs', getI64Decoder()],
 ]);
 
-/**
- * True where a transaction cancelled this wallet's subscription to this plan, by the program's own word; whether it is cancelled still, only
- * its account tells. (subscriptions program 0.4.0, event 1)
- */
+/** True if the program's event shows that the transaction cancelled this subscription. (subscriptions program 0.4.0, event 1) */
 const isCancelledIn = (
   { failed, events }: Pick<ChainTransaction, 'failed' | 'events'>,
   { plan, subscriber }: { plan: Address; subscriber: Address } | CollectionRoute,
@@ -123,3 +118,24 @@ const isCancelledIn = (
     .filter(({ programId, data }) => programId === SUBSCRIPTIONS_PROGRAM && data[0] === CANCELLED && data.length > decoder.fixedSize)
     .map(({ data }) => decoder.decode(data, 1))
     .some((cancelled) => cancelled.plan === plan && cancelled.subscriber === subscriber);
+
+/**
+ * Stops collecting from a subscriber for good; paid time lasts. Safe to repeat. 404 for another merchant's, 403 sign_in_required for an old
+ * session, 409 state_conflict while the checkout is under way.
+ */
+export async function stopAuthorization(ctx: Scope, actor: Actor, id: AuthorizationId): Promise<AuthorizationRow> {
+  const reload = async () => {
+    const row = await getAuthorization(ctx, id);
+    if (!isOf(ctx, row)) throw new ApiError('not_found');
+    return row;
+  };
+  const known = await reload();
+  requireFreshSignIn(ctx, actor);
+  return transact(ctx, { known, reload }, (row) => {
+    if (row.status === 'pending') {
+      const detail = 'The first period is not paid yet. Wait until the checkout is over, then stop the subscription.';
+      throw new ApiError('state_conflict', { detail, meta: { reason: 'pending' } });
+    }
+    return planStop(ctx, row);
+  });
+}

@@ -1,6 +1,11 @@
 import type { Address } from '@solana/kit';
+import { raise } from '#core/errors.ts';
+import type { AuthorizationId, PaymentId } from '#core/ids.ts';
 import { DAY, SECOND } from '#core/time.ts';
+import { getAccount } from '#features/accounts/store.ts';
 import { noteCollected, overAt, stepAuthorization } from '#features/authorizations/authorization.ts';
+import { findAuthorization } from '#features/authorizations/store.ts';
+import { findMembership } from '#features/memberships/store.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
@@ -12,19 +17,23 @@ import { firstAttemptAt, luckOf, type PeriodTimes } from '#rules/subscriptions/s
 import type { Match } from '#solana/match.ts';
 import { type CollectedPeriod, collectionsIn } from '#solana/programs/subscriptions/collected.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
+import { newPayment } from './new-payment.store.ts';
+import { paymentEvent } from './payment.ts';
+import { type Proof, planPurchase } from './purchase.ts';
+import { insertPayment } from './store.ts';
 
-/** A transaction that collected a period, and which one that was. */
+/** Match of a transaction, with the period that it collected. */
 export type CollectionMatch = Match & { period?: PeriodTimes };
 
-/** When a session may be paid, in seconds of chain time, both inclusive. */
+/** Seconds of chain time in which a session may be paid, both inclusive. */
 interface Bounds {
   notBeforeSeconds: number;
   notAfterSeconds: number;
 }
 
 /**
- * Does this transaction collect a period of an authorization? What counts is the program's own word, whichever key signed: the plan's
- * owner may collect without us, and a part of the price as well, which is then the period's payment.
+ * Matches a transaction with an authorization by the program's own event, whichever key signed. The plan's owner may collect without us, and
+ * only a part of the price.
  */
 export function matchCollection(transaction: ChainTransaction, authorization: AuthorizationRow, bounds: Bounds): CollectionMatch {
   if (transaction.failed) return { ok: false, reason: 'transaction_failed' };
@@ -49,36 +58,33 @@ export const periodOf = ({ periodStartTs, periodEndTs }: CollectedPeriod): Perio
   endsAt: Number(periodEndTs) * SECOND,
 });
 
-/** What a payment of a period is, as far as the authorization is told of it. */
-type PeriodPayment = Pick<Payment, 'id' | 'txSignature' | 'membershipId'>;
-
 /**
- * The step that a collected period makes; null if the authorization is over, because another may have taken its place. One that never began
- * begins with its first period, also if its checkout has failed.
+ * Returns the step of a collected period, or null if the authorization is over and another may have replaced it. The first period begins
+ * the authorization, even if its checkout has failed.
  */
 const stepOf = ({ status, startedAt, endedAt }: AuthorizationRow): AuthorizationStep | null => {
   if (startedAt === null) return 'authorize';
   return endedAt === null && AUTHORIZATION.can(status, 'collect') ? 'collect' : null;
 };
 
-/** True if the wallet has begun another subscription since, which what stands at the address on the chain is collected for. */
+/** True if the wallet has begun a newer subscription, for which the account on the chain is collected. */
 export const isOvertaken = ({ createdAt }: AuthorizationRow, rivals: AuthorizationRow[]): boolean =>
   rivals.some((rival) => rival.createdAt > createdAt);
 
-/** How a membership's subscription stands once the authorization has collected another period; null: it pays for none any more. */
+/** Returns a membership's subscription after another period was collected, or null if the authorization is over. */
 export const subscribedBy = (row: AuthorizationRow): Pick<Membership, 'authorizationId' | 'subscriptionStatus'> | null => {
   const step = stepOf(row);
   return step === null ? null : { authorizationId: row.id, subscriptionStatus: AUTHORIZATION.next(row.status, step) };
 };
 
 /**
- * The authorization after a period was collected, to be stored in the batch that stores the payment: paid to the period's end, and due
- * again at the start of the next. One that is over stays so, unless this is its first period. The batch fails where the period was collected before.
+ * Plans the authorization after a collected period, for the batch of the payment: paid to the period's end, and due again at the next. The
+ * batch aborts if the period was collected before.
  */
 export function planCollected(
   ctx: Shard,
   before: AuthorizationRow,
-  { payment, period }: { payment: PeriodPayment; period: PeriodTimes },
+  { payment, period }: { payment: Pick<Payment, 'id' | 'txSignature' | 'membershipId'>; period: PeriodTimes },
 ): Change<AuthorizationRow> {
   const step = stepOf(before);
   const begun = step === 'authorize' ? { startedAt: period.startsAt, endedAt: null } : {};
@@ -99,7 +105,7 @@ export function planCollected(
   return { ...after, writes: [...noteCollected(ctx, collected), ...after.writes] };
 }
 
-/** A period that was collected late leaves a later one as it is. What is cancelled is not collected again, and what is over not looked at. */
+/** A late period leaves a later one unchanged. A cancelled authorization is not collected again, and one that is over is not read. */
 function collectedPatch({ now }: Shard, before: AuthorizationRow, { startsAt, endsAt }: PeriodTimes): Partial<AuthorizationRow> {
   if (before.periodEndsAt !== null && endsAt <= before.periodEndsAt) return {};
   const nextAttemptAt = firstAttemptAt(endsAt, luckOf(before.id));
@@ -109,7 +115,7 @@ function collectedPatch({ now }: Shard, before: AuthorizationRow, { startsAt, en
   return { ...paid, nextAttemptAt, nextLookAt: now + DAY };
 }
 
-/** What stands at one address is collected for the newest authorization alone: those before it are over. */
+/** Ends older authorizations of a wallet: an account is collected for the newest alone. */
 export const planReplaced = (ctx: Shard, rivals: AuthorizationRow[]): Change<null> => {
   const steps = rivals.map((rival) => {
     const step: AuthorizationStep = AUTHORIZATION.can(rival.status, 'expire') ? 'expire' : 'cancel';
@@ -117,3 +123,67 @@ export const planReplaced = (ctx: Shard, rivals: AuthorizationRow[]): Change<nul
   });
   return { events: steps.flatMap(({ events }) => events), writes: steps.flatMap(({ writes }) => writes), result: null };
 };
+
+/** A later period that the chain shows as collected. `isOwners`: by the plan's owner, without us. */
+interface CollectedRenewal {
+  paymentId: PaymentId;
+  nonce: string;
+  period: PeriodTimes;
+  proof: Proof;
+  isOwners: boolean;
+}
+
+/**
+ * Plans the confirmed payment of a later period, with its receipt, membership and authorization, in one batch. A change of the authorization
+ * since does not matter: the money has arrived. Throws 404 if it is deleted.
+ */
+export async function planRenewal(ctx: Shard, authorizationId: AuthorizationId, renewal: CollectedRenewal): Promise<Change<Payment>> {
+  const authorization = (await findAuthorization(ctx.db, authorizationId)) ?? raise('not_found');
+  const { membershipId } = authorization;
+  const [merchant, held] = await Promise.all([
+    getAccount(ctx.db, authorization.merchantId),
+    membershipId === null ? undefined : findMembership(ctx.db, membershipId),
+  ]);
+  const payment = paymentOf(ctx, authorization, renewal);
+  const bought = planPurchase(ctx, payment, merchant.displayName, held ? [held] : [], renewal.proof, subscribedBy(authorization));
+  const row = { ...payment, membershipId: bought.result.membership.id, receiptId: bought.result.receipt.id };
+  const collected = planCollected(ctx, authorization, { payment: row, period: renewal.period });
+  return {
+    events: [paymentEvent(ctx, 'payment.confirmed', row), ...bought.events, ...collected.events],
+    writes: [insertPayment(ctx.db, row), ...bought.writes, ...collected.writes],
+    result: row,
+  };
+}
+
+const paymentOf = (ctx: Shard, authorization: AuthorizationRow, { paymentId, nonce, period, proof, isOwners }: CollectedRenewal): Payment =>
+  newPayment(ctx, {
+    id: paymentId,
+    merchantId: authorization.merchantId,
+    livemode: authorization.livemode,
+    productId: authorization.productId,
+    slug: authorization.slug,
+    status: 'CONFIRMED',
+    nonce,
+    // The service collects the period itself, so no scan has to find it.
+    reference: '',
+    asset: 'USDC',
+    mint: authorization.mint,
+    priceAmount: proof.paidUnits,
+    recipientWallet: authorization.recipientWallet,
+    recipientAta: authorization.recipientAta,
+    terms: {
+      ...authorization.terms,
+      authorizationId: authorization.id,
+      periodEndsAt: period.endsAt,
+      ...(isOwners ? { isOwnersCollection: true as const } : {}),
+    },
+    customerRef: authorization.customerRef,
+    email: authorization.email,
+    payerWallet: proof.payer,
+    txSignature: proof.txSignature,
+    slot: proof.slot,
+    blockTime: proof.blockTime,
+    expiresAt: period.endsAt,
+    lateGraceSeconds: 0,
+    confirmedAt: ctx.now,
+  });

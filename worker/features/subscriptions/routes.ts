@@ -13,9 +13,8 @@ import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { countedLessWith, idOf, ModeQuery, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { AUTHORIZATION } from '#rules/states.ts';
-import { askForLook, getAuthorization } from '../reconcile.ts';
-import { confirmCancel, prepareCancel } from './cancel.ts';
-import { stopAuthorization } from './stop.ts';
+import { confirmCancel, prepareCancel, stopAuthorization } from './cancel.ts';
+import { askForLook, getAuthorization } from './reconcile.ts';
 
 const params = z.object({
   authorization_id: z
@@ -97,7 +96,7 @@ export const subscriptionRoutes = routes('Subscriptions')
     },
   });
 
-/** What buyers call: their wallet's signature is what counts. */
+/** Routes of buyers, whose wallet's signature is the authority. */
 export const cancellationRoutes = routes('Subscriptions')
   .public({
     path: 'POST /access/native-subscriptions/{authorization_id}/cancel-intent',

@@ -1,6 +1,5 @@
 import { ApiError } from '#core/errors.ts';
 import { MINUTE } from '#core/time.ts';
-import { calledBy } from '#features/entitlements/entitlement.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { MeteredTerms } from '#rules/metered/rpc.ts';
 import type { ChainAccount } from '#solana/chain.ts';
@@ -9,46 +8,41 @@ import { type Channel, decodeChannel } from '#solana/programs/payment-channels/c
 import { takesMoneyFor } from '#solana/programs/token-account.ts';
 import { callSession, type OpenedSession, programOf } from '../session.ts';
 
-/**
- * What a look at a channel's account says: it is over once nothing of it is left to pay out; then `channel` is null where its program keeps
- * nothing either. `slot`: when it was read.
- */
-export type Look = { slot: number } & (
+/** State of a channel's account in a slot. `over`: nothing is left to pay out; its account may remain. */
+export type ChannelReading = { slot: number } & (
   | { kind: 'absent' | 'unknown' }
   | { kind: 'over'; channel: Channel | null }
-  | { kind: 'standing'; channel: Channel }
+  | { kind: 'present'; channel: Channel }
 );
 
-/**
- * The current program gives a distributed channel's account back; the older one leaves a byte of it for ever. An account that is absent
- * proves nothing by itself, because a node that is behind knows none either.
- */
-export function lookOf(session: MeteredTerms, account: ChainAccount | null, slot: number): Look {
+/** Interprets an account. `absent` alone proves nothing: a node that lags behind knows no account either. */
+export function interpretAccount(session: MeteredTerms, account: ChainAccount | null, slot: number): ChannelReading {
   const program = programOf(session);
   if (account === null) return { kind: 'absent', slot };
   if (account.owner !== program.address) return { kind: 'unknown', slot };
   const decoded = decodeChannel(program, account.data);
+  // The older program keeps one byte of a distributed channel for ever.
   if (!decoded.ok) return decoded.reason === 'tombstone' ? { kind: 'over', channel: null, slot } : { kind: 'unknown', slot };
-  return { kind: decoded.value.status === 'distributed' ? 'over' : 'standing', channel: decoded.value, slot };
+  return { kind: decoded.value.status === 'distributed' ? 'over' : 'present', channel: decoded.value, slot };
 }
 
-export async function lookAtChannel(ctx: Ctx, session: OpenedSession): Promise<Look> {
+export async function readChannel(ctx: Ctx, session: OpenedSession): Promise<ChannelReading> {
   const read = await ctx.chain.readAccounts([session.bound.channelId]);
-  if (read.kind === 'accounts') return lookOf(session, read.accounts[0] ?? null, read.slot);
+  if (read.kind === 'accounts') return interpretAccount(session, read.accounts[0] ?? null, read.slot);
   ctx.note(`rpc: ${read.reason}`);
   return { kind: 'unknown', slot: 0 };
 }
 
-/** Between the first look that shows no channel and the one that is believed. */
+/** Time from the first read without a channel until its absence is believed. */
 const ABSENT_MS = MINUTE;
 
-/** True where the channel was absent at each look for a while, and no node knows it now: then nothing stands behind its vouchers any more. */
+/** True if every read missed the channel for a while and no node knows it now. Its vouchers are then worth nothing. */
 export async function isProvenAbsent(ctx: Ctx, { sessionId, bound }: OpenedSession): Promise<boolean> {
-  const { since } = await callSession(ctx, sessionId, (object) => object.noteAbsent(calledBy(ctx)));
+  const { since } = await callSession(ctx, sessionId, (object, caller) => object.noteAbsent(caller));
   return ctx.now >= since + ABSENT_MS && (await ctx.chain.isAbsentEverywhere(bound.channelId));
 }
 
-/** Whole accounts. 503 rpc_unavailable. */
+/** 503 rpc_unavailable. */
 export async function readAccounts(ctx: Ctx, addresses: string[]): Promise<(ChainAccount | null)[]> {
   const read = await ctx.chain.readAccounts(addresses);
   if (read.kind === 'accounts') return read.accounts;
@@ -57,13 +51,13 @@ export async function readAccounts(ctx: Ctx, addresses: string[]): Promise<(Chai
 }
 
 /**
- * Whether every payee of a channel has a token account that takes its share, and whether its payer has one: the program sends a share
- * that finds none to its treasury, for good. 503 rpc_unavailable.
+ * Reads whether every payee of a channel, and its payer, has a usable token account. The program sends a share that finds none to its
+ * treasury for good. 503 rpc_unavailable.
  */
 export async function readPayability(
   ctx: Ctx,
   { operator, merchantWallet, mint, generation }: MeteredTerms,
-  payer: string | null = null,
+  payer: string | null,
 ): Promise<{ isPayable: boolean; hasPayer: boolean }> {
   const treasury = programOf({ generation }).treasuryOwners[ctx.config.NETWORK] as string | null;
   if (treasury === null) return { isPayable: false, hasPayer: false };
