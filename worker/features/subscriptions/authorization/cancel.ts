@@ -1,10 +1,8 @@
 import { type Address, getAddressDecoder, getI64Decoder, getStructDecoder } from '@solana/kit';
 import { base64 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import type { AuthorizationId } from '#core/ids.ts';
 import { routeOf } from '#features/authorizations/authorization.ts';
-import { inMode } from '#platform/chain/scope.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
+import type { Ctx, Scope } from '#platform/context.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { checkConsent } from '#solana/programs/subscriptions/consents.ts';
 import type { CollectionRoute } from '#solana/programs/subscriptions/standing.ts';
@@ -13,7 +11,7 @@ import type { ChainTransaction } from '#solana/transaction.ts';
 import { isSameSubscription } from '../consent.ts';
 import { lookAtSubscriptions, type SubscriptionLook } from '../look.ts';
 import { type CancellationProblem, type PreparedCancellation, prepareCancellation } from '../prepare-consent.ts';
-import { applyLook, getAuthorization } from '../reconcile.ts';
+import { applyLook } from '../reconcile.ts';
 
 /** By what a buyer shows that they cancelled: a transaction that landed, or one that is signed and sent by us. */
 type CancelProof = { txSignature: string } | { wire: string };
@@ -34,13 +32,11 @@ const newMismatch = (reason: string, { retryable = false } = {}): ApiError =>
   });
 
 /**
- * What the subscriber's wallet signs to cancel. Changes nothing: the buyer cancels on the chain, with us or without. 404 for an id of none, and
- * for any wallet but the subscriber's, 409 subscription_cancelled, 409 subscription_requires_reapproval where nothing is left to cancel, 503.
+ * What the subscriber's wallet signs to cancel. Changes nothing: the buyer cancels on the chain, with us or without. 404 for
+ * any wallet but the subscriber's, 409 subscription_cancelled, 409 subscription_requires_reapproval where nothing is left to cancel, 503.
  */
-export async function prepareCancel(shard: Shard, id: AuthorizationId, walletAddress: string): Promise<PreparedCancellation> {
-  const row = await getAuthorization(shard, id);
+export async function prepareCancel(ctx: Scope, row: AuthorizationRow, walletAddress: string): Promise<PreparedCancellation> {
   if (row.subscriberWallet !== walletAddress) throw new ApiError('not_found');
-  const ctx = await inMode(shard, row);
   const look = await lookAt(ctx, row);
   const { subscription } = look.sight;
   // One that was ended, and begun anew without a checkout of ours, is the buyer's own.
@@ -53,11 +49,9 @@ export async function prepareCancel(shard: Shard, id: AuthorizationId, walletAdd
 
 /**
  * Notes that the buyer has cancelled, which the account on the chain proves; the transaction that is named, or sent, has to be the one that did
- * it. Repeated, the same. 404, 422 payment_mismatch with the reason (retryable where it may not have landed yet), 503.
+ * it. Repeated, the same. 422 payment_mismatch with the reason (retryable where it may not have landed yet), 503.
  */
-export async function confirmCancel(shard: Shard, id: AuthorizationId, proof: CancelProof): Promise<AuthorizationRow> {
-  const row = await getAuthorization(shard, id);
-  const ctx = await inMode(shard, row);
+export async function confirmCancel(ctx: Scope, row: AuthorizationRow, proof: CancelProof): Promise<AuthorizationRow> {
   const txSignature = 'wire' in proof ? await sendCancellation(ctx, row, proof.wire) : proof.txSignature;
   await requireCancellation(ctx, row, txSignature);
   const look = await lookAt(ctx, row);
