@@ -102,7 +102,7 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
   const settlement: Settlement = {
-    ...newSettlementColumns(ctx, simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0),
+    ...newSettlementColumns(ctx.now, simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0),
     ...cause,
     messageHash: verified.messageHash,
     txSignature,

@@ -168,7 +168,7 @@ function draft(
   { nonce, merchantName }: { nonce: string; merchantName: string },
 ): Settlement {
   return {
-    ...newSettlementColumns(ctx, lastValidBlockHeight, LOOKED_FOR_AFTER_MS),
+    ...newSettlementColumns(ctx.now, lastValidBlockHeight, LOOKED_FOR_AFTER_MS),
     ...ownTransactionColumns(wire),
     merchantId: row.merchantId,
     livemode: row.livemode,

@@ -106,7 +106,7 @@ async function draft(
   const listing = await findListing(ctx, { productId });
   const payerWallet = bound.payer ?? bound.authorizedSigner;
   return {
-    ...newSettlementColumns(ctx, lastValidBlockHeight),
+    ...newSettlementColumns(ctx.now, lastValidBlockHeight),
     // Clocks of objects and of the Worker differ, and what seals is never from before the session began to close.
     createdAt: step === 'last' ? Math.max(ctx.now, session.closingAt ?? 0) : ctx.now,
     ...ownTransactionColumns(wire),
