@@ -113,7 +113,7 @@ function collectedPatch({ now }: Shard, before: AuthorizationRow, { startsAt, en
 export const planReplaced = (ctx: Shard, rivals: AuthorizationRow[]): Change<null> => {
   const steps = rivals.map((rival) => {
     const step: AuthorizationStep = AUTHORIZATION.can(rival.status, 'expire') ? 'expire' : 'cancel';
-    return stepAuthorization(ctx, rival, step, overAt(ctx));
+    return stepAuthorization(ctx, rival, step, overAt(ctx.now));
   });
   return { events: steps.flatMap(({ events }) => events), writes: steps.flatMap(({ writes }) => writes), result: null };
 };
