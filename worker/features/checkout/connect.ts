@@ -34,7 +34,7 @@ export interface Connect {
   identitySessionId?: IdentitySessionId;
 }
 
-/** The buyer has to show who they are there first; until then there is nothing to pay. */
+/** Provider at which the buyer has to prove who they are. Until then there is nothing to pay. */
 export interface IdentityNeeded {
   provider: IdentityProvider;
 }
@@ -45,7 +45,7 @@ export interface Checkout {
   now: number;
   /** Only where the buyer's wallet is known. */
   prepared: Prepared | null;
-  /** Of what renews itself: what its buyer signs instead. */
+  /** Steps that the buyer signs instead if the product renews itself. */
   subscribing: Subscribing | null;
 }
 
@@ -92,7 +92,7 @@ async function loadSale(
   return { scope: await inMode(shard, listing.product), listing, handoff };
 }
 
-/** When a checkout that begins now ends. */
+/** Time at which a checkout that begins now ends. */
 export const sessionExpiry = ({ now, config }: Ctx, { sessionSeconds }: Product): number =>
   now + (sessionSeconds ?? config.SESSION_SECONDS) * SECOND;
 
@@ -149,7 +149,7 @@ export async function planCheckout(
   };
 }
 
-/** What the buyer of a payment that can still be paid signs: as it is planned, or as it is stored. 503 rpc_unavailable. */
+/** Prepares what the buyer signs for a payment that can still be paid, planned or stored. Throws 503 rpc_unavailable. */
 export async function prepareCheckout(ctx: Shard, { payment, authorization }: PendingCheckout, wallet: string | null): Promise<Checkout> {
   const { now } = ctx;
   if (authorization) return { payment, now, prepared: null, subscribing: await beginSubscribing(ctx, payment, authorization) };

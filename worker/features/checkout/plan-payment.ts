@@ -51,7 +51,7 @@ export async function planPayment(ctx: Shard, product: Product, payee: Payee, { 
     ...(product.delivery ? { delivery: product.delivery } : {}),
     ...buyer.terms,
   };
-  const payment = newPayment(ctx, {
+  const payment = newPayment(ctx.now, {
     ...buyer,
     ...(await payableTo(ctx.config, payee.recipient, due, payee.railId)),
     id: newId<PaymentId>(ctx.now),
@@ -69,7 +69,7 @@ export async function planPayment(ctx: Shard, product: Product, payee: Payee, { 
   return planCreate(ctx, payment);
 }
 
-/** What is to be paid until when, where it goes, and the fee out of it. */
+/** Columns of a payment that say what is due, until when, to whom, and the fee out of it. */
 async function payableTo(config: Config, recipientWallet: string, { price, expiresAt }: Due, railId: RailId) {
   const mint = mintOf(config.network, price.asset);
   const fee = RAILS[railId].takesFee ? planFee(config, price, recipientWallet) : null;

@@ -48,7 +48,7 @@ export async function planRenewal(ctx: Shard, authorizationId: AuthorizationId, 
 }
 
 const paymentOf = (ctx: Shard, authorization: AuthorizationRow, { paymentId, nonce, period, proof, isOwners }: CollectedRenewal): Payment =>
-  newPayment(ctx, {
+  newPayment(ctx.now, {
     id: paymentId,
     merchantId: authorization.merchantId,
     livemode: authorization.livemode,

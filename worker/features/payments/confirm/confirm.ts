@@ -82,7 +82,7 @@ async function loadKnown(
   return { scope, loaded: restored ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 }) };
 }
 
-/** Stores what a sighting means, and what follows. `loaded` holds the memberships of the expected wallet and of the wallets in `readFor`. */
+/** Stores what a sighting means, then credits what was bought. `loaded` holds the memberships of the expected wallet and of the wallets in `readFor`. */
 async function applySighting(
   ctx: Scope,
   input: ConfirmPayment,

@@ -36,7 +36,7 @@ type Decision =
   | { kind: 'recover'; error: ApiError; match: Paying; proof: Proof };
 type Paying = Extract<CollectionMatch, { payment: PaidTransfer }>;
 
-/** Stores what a transaction that the chain confirmed means for this session. Money is never overlooked. */
+/** Plans what a transaction that the chain confirmed means for this session. Money is never overlooked. */
 export function planVerdict(ctx: Shard, loaded: Loaded, transaction: ChainTransaction): Change<Verdict> {
   const { payment } = loaded;
   const decision = decide(loaded, transaction);
@@ -112,7 +112,7 @@ function decide(loaded: Loaded, transaction: ChainTransaction): Decision {
 const periodIn = ({ period }: CollectionMatch, transaction: ChainTransaction): ProvenPeriod | null =>
   period ? { period, transaction } : null;
 
-/** What a session past its end answers to any other transaction. */
+/** Error that a session past its end answers to any other transaction. */
 export function stateError(payment: Payment): ApiError | null {
   if (payment.status === 'CONFIRMED') return new ApiError('payment_transaction_conflict');
   return payment.status === 'FAILED' ? failureOf(payment) : null;
