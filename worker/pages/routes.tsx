@@ -12,6 +12,7 @@ import { getActiveListing, getListing } from '#features/products/product.ts';
 import { hasSlug } from '#features/products/store.ts';
 import { getReceiptWithFate } from '#features/receipts/receipt.ts';
 import { hasReceipt } from '#features/receipts/store.ts';
+import { inMode } from '#platform/chain/scope.ts';
 import { locate } from '#platform/db/directory.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
@@ -62,11 +63,12 @@ pageRoutes.get('/p/:slug', (c) =>
     await hitBucket(c, 'payload', '');
     const slug = c.req.param('slug');
     if (!SLUG.test(slug)) throw new ApiError('not_found');
-    const ctx = await locate(c.var.ctx, ({ db }) => hasSlug(db, slug));
+    const shard = await locate(c.var.ctx, ({ db }) => hasSlug(db, slug));
     const ps = c.req.query('ps');
-    if (ps === undefined) return sendCheckout(page, ctx, { listing: await getListing(ctx.db, slug) });
-    if (!UUID.test(ps)) throw new ApiError('not_found');
-    return sendCheckout(page, ctx, await getSessionListing(ctx, slug, ps as PaymentSessionId));
+    if (ps !== undefined && !UUID.test(ps)) throw new ApiError('not_found');
+    const sold =
+      ps === undefined ? { listing: await getListing(shard.db, slug) } : await getSessionListing(shard, slug, ps as PaymentSessionId);
+    return sendCheckout(page, await inMode(shard, sold.listing.product), sold);
   }),
 );
 

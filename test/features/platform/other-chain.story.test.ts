@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { connectBuyer } from '#features/checkout/connect.ts';
 import { sendTransaction } from '#features/checkout/send-transaction.ts';
 import { confirmPayment } from '#features/payments/confirm/confirm.ts';
-import { newCtx } from '#platform/context.ts';
+import { loadWithProduct } from '#features/payments/payment.ts';
+import { newCtx, scopeIn } from '#platform/context.ts';
 import { skipStoring } from '#platform/db/once.ts';
 import { MemoryChain } from '../../support/chain/memory-chain.ts';
 import { World } from '../../support/world.ts';
@@ -20,7 +21,7 @@ describe('a chain that is no node', () => {
     if ('provider' in begun) throw new Error('this product asks for no identity');
     const { payment, prepared } = begun;
     const wire = await w.chain.sign(buyer, prepared!.transaction);
-    const { txSignature } = await sendTransaction(ctx, { paymentId: payment.id, wire, viewer: null });
+    const { txSignature } = await sendTransaction(scopeIn(ctx, payment), await loadWithProduct(ctx, payment.id, null), wire);
     const confirmed = await confirmPayment(ctx, { paymentId: payment.id, txSignature, viewer: null });
 
     expect(confirmed).toMatchObject({ alreadyConfirmed: false, payment: { status: 'CONFIRMED', txSignature, payerWallet: buyer.address } });

@@ -120,7 +120,7 @@ export class SubscriptionLife {
     const { w, merchant, draft, periodDays } = seller;
     const ctx = shardOf(w.env);
     const id = newAuthorizationId(ctx.now);
-    const payment = newPayment(ctx, {
+    const payment = newPayment(ctx.now, {
       id: newId<PaymentId>(ctx.now),
       merchantId: merchant.userId as AccountId,
       livemode: true,

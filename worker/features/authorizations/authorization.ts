@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { type AuthorizationId, newAuthorizationId } from '#core/ids.ts';
 import { HOUR, isoOrNull, SECOND } from '#core/time.ts';
 import { noteSubscription } from '#features/memberships/membership.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
@@ -142,7 +142,7 @@ export function stepAuthorization(
 export function planStop(ctx: Shard, row: AuthorizationRow): Change<AuthorizationRow> {
   if (row.stoppedAt !== null || row.status === 'pending' || row.status === 'expired') return unchanged(row);
   const step = AUTHORIZATION.can(row.status, 'cancel') ? 'cancel' : null;
-  return stepAuthorization(ctx, row, step, { ...overAt(ctx), stoppedAt: ctx.now });
+  return stepAuthorization(ctx, row, step, { ...overAt(ctx.now), stoppedAt: ctx.now });
 }
 
 const authorizationEvent = (type: EventType, before: AuthorizationRow, after: AuthorizationRow): NewEvent => ({
@@ -157,7 +157,7 @@ const authorizationEvent = (type: EventType, before: AuthorizationRow, after: Au
 });
 
 /** Columns of an authorization that is over. Its account is not read any more. */
-export const overAt = ({ now }: Ctx): Pick<AuthorizationRow, 'endedAt' | 'nextAttemptAt' | 'nextLookAt'> => ({
+export const overAt = (now: number): Pick<AuthorizationRow, 'endedAt' | 'nextAttemptAt' | 'nextLookAt'> => ({
   endedAt: now,
   nextAttemptAt: null,
   nextLookAt: null,

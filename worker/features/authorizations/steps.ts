@@ -53,7 +53,7 @@ export const SubscribingBody = z
   .openapi('Subscribing');
 
 /** Page on which a subscriber sees what runs, and ends it. */
-export const manageUrlOf = ({ baseUrl }: Ctx, id: string): string => `${baseUrl}/s/${id}`;
+export const manageUrlOf = (baseUrl: string, id: string): string => `${baseUrl}/s/${id}`;
 
 /** `holder`: the authorization that collects already, if `problem` is `subscribed`. */
 export interface Subscribing {
@@ -77,5 +77,5 @@ export const toSubscribingResource = (
     ...given('last_valid_block_height', height === null ? null : Number(height)),
   })),
   ...given('problem', problem),
-  ...given('manage_url', holder ? manageUrlOf(ctx, holder.id) : null),
+  ...given('manage_url', holder ? manageUrlOf(ctx.baseUrl, holder.id) : null),
 });

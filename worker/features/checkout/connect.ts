@@ -2,22 +2,25 @@ import { type IdentitySessionId, newAuthorizationId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
 import { SECOND } from '#core/time.ts';
 import { planAuthorization } from '#features/authorizations/authorization.ts';
+import type { Subscribing } from '#features/authorizations/steps.ts';
 import { findPayment } from '#features/payments/store.ts';
 import { getActiveListing, type Listing } from '#features/products/product.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
+import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { type Change, commitNew, isAborted } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import type { Product } from '#platform/db/tables/products.ts';
+import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
 import { requireProvenIdentity } from './buyer-identity/identity.ts';
 import { type BuyerTerms, buyerTerms, requireTrusted, withHandoff } from './buyer-terms.ts';
-import { getHandedListing, getHandoff, hintOf, requireUnused, verifyHandoff } from './handoffs/handoff.ts';
+import { hintOf, loadHandoff, requireUnused } from './handoffs/handoff.ts';
 import { planPayment, requireBuyer, requirePayee, requireSpendablePayee } from './plan-payment.ts';
-import { type BegunPayment, type Checkout, prepareCheckout } from './prepare-checkout.ts';
+import { type Prepared, prepareTransaction } from './prepare-transaction.ts';
 import { abortIfAtSessionLimit, requireSessionCapacity, useHandoff } from './sessions/store.ts';
-import { agreeOnPlan } from './subscribing/agree.ts';
+import { agreeOnPlan, beginSubscribing } from './subscribing/agree.ts';
 
 export interface Connect {
   slug: string;
@@ -31,24 +34,35 @@ export interface Connect {
   identitySessionId?: IdentitySessionId;
 }
 
-/** The buyer has to show who they are there first; until then there is nothing to pay. */
+/** Provider at which the buyer has to prove who they are. Until then there is nothing to pay. */
 export interface IdentityNeeded {
   provider: IdentityProvider;
+}
+
+export interface Checkout {
+  payment: Payment;
+  /** Business time of the answer, by the payment's clock. */
+  now: number;
+  /** Only where the buyer's wallet is known. */
+  prepared: Prepared | null;
+  /** Steps that the buyer signs instead if the product renews itself. */
+  subscribing: Subscribing | null;
+}
+
+/** Planned payment, and the authorization that it begins with if the product renews itself. */
+export interface PendingCheckout {
+  payment: Payment;
+  authorization: AuthorizationRow | null;
 }
 
 /**
  * Opens a checkout session: a payment with its own nonce and reference key, and what the buyer needs to pay it. 404 for an
  * unknown or archived product, 429 rate_limited where strangers hold too many sessions of it open, 503 rpc_unavailable, and what a
- * hand-off and `beginPayment` refuse.
+ * hand-off and `planCheckout` refuse.
  */
 export async function connectBuyer(shard: Shard, input: Connect, storeAnswer: StoreAnswer<Checkout>): Promise<Checkout | IdentityNeeded> {
-  const { handoffToken } = input;
-  const listing = await (handoffToken === undefined
-    ? getActiveListing(shard.db, input.slug)
-    : getHandedListing(shard, input.slug, handoffToken));
-  const ctx = await inMode(shard, listing.product);
-  const handoff = handoffToken === undefined ? null : await getHandoff(ctx, verifyHandoff(ctx, listing.product.id, handoffToken));
-  const change = await beginPayment(ctx, listing, input, { session: null, handoff, expiresAt: endOfNew(ctx, listing.product) });
+  const { scope: ctx, listing, handoff } = await loadSale(shard, input);
+  const change = await planCheckout(ctx, listing, input, { session: null, handoff, expiresAt: sessionExpiry(ctx, listing.product) });
   if ('provider' in change) return change;
   const { payment } = change.result;
   // The node is asked before anything is stored: a payment that cannot be received is not stored.
@@ -66,12 +80,24 @@ export async function connectBuyer(shard: Shard, input: Connect, storeAnswer: St
   return checkout;
 }
 
-/** When a checkout that begins now ends. */
-export const endOfNew = ({ now, config }: Ctx, { sessionSeconds }: Product): number =>
+/** Loads what is sold, the hand-off that a buyer was sent with, and the scope of the product. */
+async function loadSale(
+  shard: Shard,
+  { slug, handoffToken }: Connect,
+): Promise<{ scope: Scope; listing: Listing; handoff: Handoff | null }> {
+  const { listing, handoff } =
+    handoffToken === undefined
+      ? { listing: await getActiveListing(shard.db, slug), handoff: null }
+      : await loadHandoff(shard, slug, handoffToken);
+  return { scope: await inMode(shard, listing.product), listing, handoff };
+}
+
+/** Time at which a checkout that begins now ends. */
+export const sessionExpiry = ({ now, config }: Ctx, { sessionSeconds }: Product): number =>
   now + (sessionSeconds ?? config.SESSION_SECONDS) * SECOND;
 
-/** What is fixed before a payment begins, by the product or by the merchant's server: its session, its hand-off. */
-interface Promised {
+/** Terms that are fixed before a payment begins: by the product, or by the merchant's server in a session or a hand-off. */
+interface FixedTerms {
   session: PaymentSession | null;
   handoff: Handoff | null;
   expiresAt: number;
@@ -81,14 +107,14 @@ interface Promised {
  * A payment of what is sold, planned and not yet stored. 409 setup_not_ready, 422 invalid_wallet_address or for an asset that is
  * not accepted, 503 fee_wallet_missing; what an identity or a price in another asset may refuse is said there.
  */
-export async function beginPayment(
+export async function planCheckout(
   ctx: Shard,
   listing: Listing,
   given: Connect,
-  { session, handoff, expiresAt }: Promised,
-): Promise<Change<BegunPayment> | IdentityNeeded> {
+  { session, handoff, expiresAt }: FixedTerms,
+): Promise<Change<PendingCheckout> | IdentityNeeded> {
   const { product, merchant } = listing;
-  const payee = requirePayee(ctx, listing, given.asset);
+  const payee = requirePayee(ctx.config, listing, given.asset);
   requireTrusted(product, given.customerRef, [handoff, session]);
   await requireSpendablePayee(ctx, payee);
   const input = handoff ? withHandoff(given, { ...handoff, walletAddress: hintOf(handoff, payee.recipient) }) : given;
@@ -121,4 +147,11 @@ export async function beginPayment(
     writes: [...created.writes, ...(authorized?.writes ?? []), ...used],
     result: { payment, authorization: authorized?.result ?? null },
   };
+}
+
+/** Prepares what the buyer signs for a payment that can still be paid, planned or stored. Throws 503 rpc_unavailable. */
+export async function prepareCheckout(ctx: Shard, { payment, authorization }: PendingCheckout, wallet: string | null): Promise<Checkout> {
+  const { now } = ctx;
+  if (authorization) return { payment, now, prepared: null, subscribing: await beginSubscribing(ctx, payment, authorization) };
+  return { payment, now, prepared: wallet === null ? null : await prepareTransaction(ctx, payment, wallet), subscribing: null };
 }

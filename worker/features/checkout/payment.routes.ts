@@ -4,15 +4,15 @@ import { toSubscribingResource } from '#features/authorizations/steps.ts';
 import { loadBuyersAccess } from '#features/payments/buyers-access.ts';
 import { type Confirmation, confirmPayment, grantConfirmed } from '#features/payments/confirm/confirm.ts';
 import { transactionErrors } from '#features/payments/confirm/verdict.ts';
-import { requireViewer } from '#features/payments/payment.ts';
+import { loadPayment } from '#features/payments/payment.ts';
 import { PaymentBody } from '#features/payments/resource.ts';
-import { findPayment, getPayment, hasPayment } from '#features/payments/store.ts';
+import { findPayment, hasPayment } from '#features/payments/store.ts';
 import { viewPayment } from '#features/payments/unmatched/unmatched.ts';
-import type { Shard } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';
 import { type Answer, MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
-import { answerOnce } from '#platform/db/once.ts';
+import { answerOnce, type StoreAnswer, skipStoring } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { keyedRequest, sendAnswer } from '#platform/http/idempotency-key.ts';
@@ -41,8 +41,8 @@ function redirectUrl(payment: Payment): string | null {
   return url.href;
 }
 
-const toConfirmResource = async (ctx: Shard, { payment, alreadyConfirmed }: Confirmation, view: 'buyer' | 'merchant') => ({
-  ...(await viewPayment(ctx, payment, view)),
+const toConfirmResource = async ({ scope, payment, alreadyConfirmed }: Confirmation, view: 'buyer' | 'merchant') => ({
+  ...(await viewPayment(scope, payment, view)),
   ...given('membership_id', payment.membershipId),
   ...given('receipt_id', payment.receiptId),
   ...given('redirect_url', redirectUrl(payment)),
@@ -67,13 +67,13 @@ export const paymentRoutes = routes('Payments')
     returns: PaymentBody.extend({ now: ServiceTime }).openapi('CurrentPayment'),
     codes: ['not_found'],
     shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
-    answer: async ({ viewer, shard, params, headers }) => {
-      const payment = await getPayment(shard, params.payment_id);
-      requireViewer(payment, viewer);
-      const access = viewer ? {} : await loadBuyersAccess(shard, payment, headers['X-Svc-Identity-Session']);
-      const subscribing = viewer ? null : await subscribingOf(shard, payment);
-      const { now, payment: seen } = await viewPayment(shard, payment, viewer ? 'merchant' : 'buyer');
-      return { now, ...seen, ...access, ...given('subscription', subscribing && toSubscribingResource(shard, subscribing)) };
+    load: ({ viewer, shard, params }) => loadPayment(shard, params.payment_id, viewer),
+    owner: (payment) => payment,
+    answer: async ({ viewer, scope, row: payment, headers }) => {
+      const access = viewer ? {} : await loadBuyersAccess(scope, payment, headers['X-Svc-Identity-Session']);
+      const subscribing = viewer ? null : await subscribingOf(scope, payment);
+      const { now, payment: seen } = await viewPayment(scope, payment, viewer ? 'merchant' : 'buyer');
+      return { now, ...seen, ...access, ...given('subscription', subscribing && toSubscribingResource(scope, subscribing)) };
     },
   })
   .viewer({
@@ -98,10 +98,12 @@ export const paymentRoutes = routes('Payments')
     respond: async ({ c, viewer, shard, body: { payment_id: paymentId, tx_signature: txSignature } }) => {
       const present = async (confirmation: Confirmation): Promise<Answer> => ({
         status: 200,
-        body: await toConfirmResource(shard, confirmation, viewer ? 'merchant' : 'buyer'),
+        body: await toConfirmResource(confirmation, viewer ? 'merchant' : 'buyer'),
       });
       const countUnseen = viewer ? {} : { countUnseen: () => countUnseenSignature(c) };
-      const follow = (payment: Payment) => (isSubscribing(payment) ? followSubscription(shard, payment, viewer) : null);
+      const follow = (scope: Scope, payment: Payment) => (isSubscribing(payment) ? followSubscription(scope, payment) : null);
+      const confirm = (storeAnswer: StoreAnswer<Confirmation>) =>
+        confirmPayment(shard, { paymentId, txSignature, viewer, storeAnswer, follow, ...countUnseen });
       // A subscription's first period is collected in several steps, so its key is held by a lease: which payment it is must be known before.
       const request = await keyedRequest(c, { keepMs: MONEY_KEEP_MS });
       const keyed = request && (await findPayment(shard, paymentId));
@@ -110,18 +112,13 @@ export const paymentRoutes = routes('Payments')
           ? await answerLeased<Confirmation>(
               shard,
               request,
-              () => followSubscription(shard, keyed, viewer),
+              () => confirm(skipStoring),
               async (confirmation) => ({
                 ...(await present(confirmation)),
                 ...(confirmation.payment.status === 'CONFIRMED' ? {} : { isFinished: false as const }),
               }),
             )
-          : await answerOnce<Confirmation>(
-              shard,
-              request,
-              (storeAnswer) => confirmPayment(shard, { paymentId, txSignature, viewer, storeAnswer, follow, ...countUnseen }),
-              present,
-            );
+          : await answerOnce(shard, request, confirm, present);
       if (answer.replayed) await grantConfirmed(shard, paymentId);
       return sendAnswer(c, answer);
     },

@@ -7,18 +7,19 @@ import { type Listing, saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { type Obstacle, obstaclesOf, type Prospect, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
-import { requireReceivable } from '#features/rails/outlook.ts';
-import { quotePrice } from '#features/rails/quote.ts';
+import { planFee, requireReceivable } from '#features/rails/outlook.ts';
+import { type Due, quotePrice } from '#features/rails/quote.ts';
 import { payeeOfToday } from '#platform/chain/payees.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
+import type { Config, Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import type { PaymentTerms } from '#rules/payment-terms.ts';
 import { CHECKOUT_RAILS } from '#rules/product-rails.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
+import { mintOf } from '#solana/assets.ts';
+import { accountOf } from '#solana/checkout-transaction.ts';
 import { type BuyerTerms, requireRail } from './buyer-terms.ts';
-import { payableTo } from './prepare-checkout.ts';
 
 type Buyer = Pick<Payment, 'expectedWallet' | 'customerRef' | 'email' | 'paymentSessionId'> & { terms: BuyerTerms; expiresAt: number };
 
@@ -50,9 +51,9 @@ export async function planPayment(ctx: Shard, product: Product, payee: Payee, { 
     ...(product.delivery ? { delivery: product.delivery } : {}),
     ...buyer.terms,
   };
-  const payment = newPayment(ctx, {
+  const payment = newPayment(ctx.now, {
     ...buyer,
-    ...(await payableTo(ctx, payee.recipient, due, payee.railId)),
+    ...(await payableTo(ctx.config, payee.recipient, due, payee.railId)),
     id: newId<PaymentId>(ctx.now),
     merchantId: product.merchantId,
     livemode: product.livemode,
@@ -68,11 +69,28 @@ export async function planPayment(ctx: Shard, product: Product, payee: Payee, { 
   return planCreate(ctx, payment);
 }
 
+/** Columns of a payment that say what is due, until when, to whom, and the fee out of it. */
+async function payableTo(config: Config, recipientWallet: string, { price, expiresAt }: Due, railId: RailId) {
+  const mint = mintOf(config.network, price.asset);
+  const fee = RAILS[railId].takesFee ? planFee(config, price, recipientWallet) : null;
+  return {
+    asset: price.asset,
+    mint,
+    priceAmount: price.units,
+    recipientWallet,
+    recipientAta: await accountOf(recipientWallet, mint),
+    feeAmount: fee?.amount.units ?? null,
+    feeWallet: fee?.wallet ?? null,
+    feeAta: fee ? await accountOf(fee.wallet, mint) : null,
+    expiresAt,
+  };
+}
+
 /** These have codes of their own. */
 const NOT_FOR_BUYERS: Obstacle[] = ['fee_wallet_configured', 'rail_unavailable'];
 
 /** The rail and the payee of a checkout. 409 setup_not_ready, 422 for an asset that is not accepted. */
-export function requirePayee({ config }: Ctx, listing: Listing, wanted: Asset | undefined): Payee {
+export function requirePayee(config: Config, listing: Listing, wanted: Asset | undefined): Payee {
   const first = firstCheckoutRail(config, listing);
   const railId = wanted === undefined ? first : requireRail(listing.product, wanted);
   const prospect = prospectOf(saleOn(listing, railId));

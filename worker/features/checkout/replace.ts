@@ -7,15 +7,14 @@ import { findPayment, getPayment } from '#features/payments/store.ts';
 import { abortIfInFlight, requireUnsigned } from '#features/payments/watch/candidates.ts';
 import { getActiveListing, type Listing } from '#features/products/product.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import type { Shard } from '#platform/context.ts';
+import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged, type Write } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { loadNamedIdentity } from './buyer-identity/identity.ts';
 import type { BuyerTerms } from './buyer-terms.ts';
-import { type Connect, endOfNew } from './connect.ts';
+import { type Checkout, type Connect, sessionExpiry } from './connect.ts';
 import { planPayment, requireBuyer, requirePayee, requireSpendablePayee } from './plan-payment.ts';
-import type { Checkout } from './prepare-checkout.ts';
 import { prepareTransaction } from './prepare-transaction.ts';
 import { endOfNext } from './sessions/session.ts';
 import { findPaymentSession, moveHandoff, moveSession } from './sessions/store.ts';
@@ -44,15 +43,10 @@ export async function replacePayment(
   replacedId: PaymentId,
   storeAnswer: StoreAnswer<Checkout>,
 ): Promise<Checkout> {
-  const reload = async (): Promise<Replaced> => {
-    const payment = await getPayment(shard, replacedId);
-    const listing = await getActiveListing(shard.db, slug);
-    if (payment.productId !== listing.product.id) throw new ApiError('not_found');
-    return { payment, listing };
-  };
+  const reload = () => loadReplaced(shard, replacedId, slug);
   const known = await reload();
-  await loadNamedIdentity(shard, known.listing.product.id, identitySessionId);
-  const ctx = await inMode(shard, known.payment);
+  const { scope: ctx } = known;
+  await loadNamedIdentity(ctx, known.listing.product.id, identitySessionId);
   let begun: Checkout | null = null;
   return transact(ctx, { known, reload }, async ({ payment, listing }): Promise<Change<Checkout>> => {
     // Our own batch landed, and its answer was lost.
@@ -60,12 +54,12 @@ export async function replacePayment(
     requireReplaceable({ payment, listing });
     await requireUnsigned(ctx, payment.id);
     const sold = soldBefore({ payment, listing });
-    const payee = requirePayee(ctx, sold, asset ?? payment.asset);
+    const payee = requirePayee(ctx.config, sold, asset ?? payment.asset);
     await requireSpendablePayee(ctx, payee);
     const expectedWallet = walletAddress ?? payment.expectedWallet;
     if (expectedWallet !== null) requireBuyer(expectedWallet, payee.recipient);
     const { customerRef, email, paymentSessionId } = payment;
-    const expiresAt = (await endInSession(ctx, payment)) ?? endOfNew(ctx, listing.product);
+    const expiresAt = (await endInSession(ctx, payment)) ?? sessionExpiry(ctx, listing.product);
     const terms = { ...buyersPart(payment), ...(locale === undefined ? {} : { locale }) };
     const change = await planPayment(ctx, sold.product, payee, { customerRef, email, paymentSessionId, expectedWallet, terms, expiresAt });
     const prepared = expectedWallet === null ? null : await prepareTransaction(ctx, change.result, expectedWallet);
@@ -75,6 +69,13 @@ export async function replacePayment(
     const writes = [abortIfInFlight(ctx, payment.id), ...ended.writes, ...change.writes, ...followersOf(ctx, payment, change.result)];
     return withAnswer({ events, writes, result: begun }, storeAnswer(begun));
   });
+}
+
+async function loadReplaced(shard: Shard, paymentId: PaymentId, slug: string): Promise<Replaced & { scope: Scope }> {
+  const payment = await getPayment(shard, paymentId);
+  const listing = await getActiveListing(shard.db, slug);
+  if (payment.productId !== listing.product.id) throw new ApiError('not_found');
+  return { scope: await inMode(shard, payment), payment, listing };
 }
 
 function requireReplaceable({ payment, listing: { product } }: Replaced): void {

@@ -15,7 +15,7 @@ import { networkOf } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Unmatched } from '#platform/db/tables/payments.ts';
 import { given, MoneyBody, orNull, ServiceTime, Timestamp } from '#platform/http/openapi.ts';
-import type { Checkout } from './prepare-checkout.ts';
+import type { Checkout } from './connect.ts';
 import { solanaPayUrl } from './prepare-transaction.ts';
 
 export const ConnectResponse = z

@@ -1,16 +1,16 @@
 import { z } from '@hono/zod-openapi';
-import { ApiError, raise } from '#core/errors.ts';
+import { ApiError } from '#core/errors.ts';
 import type { IdentitySessionId, PaymentId, PaymentSessionId } from '#core/ids.ts';
 import { findLocale, LOCALE_NAMES } from '#core/locales.ts';
 import { ASSETS } from '#core/money.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
+import { loadWithProduct } from '#features/payments/payment.ts';
 import { type IdentityRequirement, missingIdentity } from '#features/payments/required-identity.ts';
-import { findWithProduct, getPayment, hasPayment, listUnmatchedOf } from '#features/payments/store.ts';
+import { getPayment, hasPayment, listUnmatchedOf } from '#features/payments/store.ts';
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
 import { slugParam } from '#features/products/resource.ts';
 import { hasSlug } from '#features/products/store.ts';
 import { requireWallet } from '#platform/chain/payees.ts';
-import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
@@ -23,9 +23,8 @@ import { keyedRequest, sendAnswer } from '#platform/http/idempotency-key.ts';
 import { idOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
-import { type Connect, connectBuyer, type IdentityNeeded } from './connect.ts';
+import { type Checkout, type Connect, connectBuyer, type IdentityNeeded } from './connect.ts';
 import { requireBuyer } from './plan-payment.ts';
-import type { Checkout } from './prepare-checkout.ts';
 import { prepareTransaction } from './prepare-transaction.ts';
 import { replacePayment } from './replace.ts';
 import { ConnectResponse, toConnectResource } from './resource.ts';
@@ -202,16 +201,14 @@ export const checkoutRoutes = routes('Checkout')
       'rpc_unavailable',
     ],
     shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
-    answer: async ({ c, shard, params, body: { account } }) => {
-      requireWallet(account, 'account');
-      const known = (await findWithProduct(shard, params.payment_id)) ?? raise('not_found');
-      const { payment } = known;
-      requireOpen(shard, known);
+    check: ({ body: { account } }) => requireWallet(account, 'account'),
+    load: ({ shard, params }) => loadWithProduct(shard, params.payment_id, null),
+    owner: ({ payment }) => payment,
+    answer: async ({ c, scope, row, body: { account } }) => {
+      const { payment } = row;
+      requireOpen(scope, row);
       requireBuyer(account, payment.recipientWallet);
-      const [{ transaction }] = await Promise.all([
-        prepareTransaction(await inMode(shard, payment), payment, account),
-        requireNoneInFlight(shard, payment.id),
-      ]);
+      const [{ transaction }] = await Promise.all([prepareTransaction(scope, payment, account), requireNoneInFlight(scope, payment.id)]);
       c.header('Cache-Control', 'no-store');
       return { transaction, message: payment.terms.productName };
     },

@@ -1,14 +1,12 @@
 import { base64 } from '#core/encoding.ts';
-import { ApiError, raise } from '#core/errors.ts';
-import type { PaymentId } from '#core/ids.ts';
+import { ApiError } from '#core/errors.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
-import { planSubmit, requireViewer } from '#features/payments/payment.ts';
-import { missingIdentity } from '#features/payments/required-identity.ts';
-import { findWithProduct, getPayment } from '#features/payments/store.ts';
+import { planSubmit } from '#features/payments/payment.ts';
+import { type IdentityRequirement, missingIdentity } from '#features/payments/required-identity.ts';
+import { getPayment } from '#features/payments/store.ts';
 import { dropRefused, rememberSent } from '#features/payments/watch/candidates.ts';
 import { sendableUntil } from '#features/rails/quote.ts';
-import { inMode } from '#platform/chain/scope.ts';
-import type { Shard, Tenant } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { checkPreparedTransaction } from '#solana/checkout-transaction.ts';
@@ -22,13 +20,11 @@ import { sendStep } from './subscribing/send-step.ts';
  * the session is over, 422 payment_mismatch with the reason, 422 identity_verification_required before any money moves.
  */
 export async function sendTransaction(
-  shard: Shard,
-  { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Tenant | null },
+  ctx: Scope,
+  known: IdentityRequirement,
+  wire: string,
 ): Promise<{ payment: Payment; txSignature: string }> {
-  const known = (await findWithProduct(shard, paymentId)) ?? raise('not_found');
   const { payment } = known;
-  requireViewer(payment, viewer);
-  const ctx = await inMode(shard, payment);
   if (isSubscribing(payment)) return sendStep(ctx, known, base64.decode(wire));
   const checked = checkPreparedTransaction(base64.decode(wire), termsOf(ctx, payment));
   if (payment.status === 'CONFIRMED') {
@@ -42,9 +38,9 @@ export async function sendTransaction(
   const unidentified = missingIdentity(known);
   if (unidentified) throw unidentified;
 
-  const { candidate, isNew, isSent } = await rememberSent(ctx, paymentId, txSignature);
+  const { candidate, isNew, isSent } = await rememberSent(ctx, payment.id, txSignature);
   // Replaced or ended since it was read: what goes out now would pay nothing.
-  if (!isSent) throw failureOf(await getPayment(ctx, paymentId));
+  if (!isSent) throw failureOf(await getPayment(ctx, payment.id));
   const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));
   // A refusal is about this request alone: another that brought the same bytes may have delivered them.
   if (broadcast.kind === 'rejected' && isNew && (await dropRefused(ctx.db, candidate)))
@@ -54,7 +50,7 @@ export async function sendTransaction(
     });
   // Unclear is not refused: it may be on its way, and the rechecks will find it.
   if (broadcast.kind !== 'sent') ctx.note(`rpc: ${broadcast.reason}`);
-  const after = await transact(ctx, { reload: () => getPayment(ctx, paymentId) }, (current) =>
+  const after = await transact(ctx, { reload: () => getPayment(ctx, payment.id) }, (current) =>
     current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current),
   );
   return { payment: after, txSignature };

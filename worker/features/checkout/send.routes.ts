@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { transactionErrors } from '#features/payments/confirm/verdict.ts';
+import { loadWithProduct } from '#features/payments/payment.ts';
 import { PaymentBody } from '#features/payments/resource.ts';
 import { hasPayment } from '#features/payments/store.ts';
 import { viewPayment } from '#features/payments/unmatched/unmatched.ts';
@@ -22,9 +23,11 @@ export const sendRoutes = routes('Payments').viewer({
   returns: z.object({ payment: PaymentBody, tx_signature: z.string() }).openapi('SendTransactionResponse'),
   codes: [...transactionErrors, 'state_conflict', 'rpc_unavailable'],
   shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
-  leased: ({ viewer, shard, params, body }) => sendTransaction(shard, { paymentId: params.payment_id, wire: body.transaction, viewer }),
-  present: async ({ payment, txSignature }, { viewer, shard }) => {
-    const { payment: seen } = await viewPayment(shard, payment, viewer ? 'merchant' : 'buyer');
+  load: ({ viewer, shard, params }) => loadWithProduct(shard, params.payment_id, viewer),
+  owner: ({ payment }) => payment,
+  leased: ({ scope, row, body }) => sendTransaction(scope, row, body.transaction),
+  present: async ({ payment, txSignature }, { viewer, scope }) => {
+    const { payment: seen } = await viewPayment(scope, payment, viewer ? 'merchant' : 'buyer');
     return { payment: seen, tx_signature: txSignature };
   },
   keepMs: MONEY_KEEP_MS,

@@ -16,7 +16,7 @@ import {
   type SettlementDraft,
   type SettlementPurposeFacts,
 } from '#features/settlements/co-sign.ts';
-import { takeSuccess } from '#features/settlements/finish.ts';
+import { claimSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, getOutcome } from '#features/settlements/follow-through.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
@@ -86,7 +86,7 @@ export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Prom
   const outcome = await followThrough(ctx, settlement, { isNew });
   if (outcome.status === 'pending') return newRefusal(network, 'settlement_pending', payer, transaction);
   if (outcome.status === 'failed') return newRefusal(network, FAILED, payer, transaction);
-  const taken = await takeSuccessForCall(ctx, settlement);
+  const taken = await claimForCall(ctx, settlement);
   if (taken !== 'ours') return newRefusal(network, taken === 'theirs' ? 'duplicate_settlement' : 'settlement_pending', payer, transaction);
   return success;
 }
@@ -116,16 +116,16 @@ async function findLoss(ctx: Shard, { status, paymentId }: Settlement): Promise<
   return status === 'settled' && (await getOutcome(ctx, paymentId)).status === 'failed' ? FAILED : null;
 }
 
-const TAKES_MAX = 3;
+const CLAIMS_MAX = 3;
 
-/** Takes the success for this call. `unknown` where the database does not answer: then a later call of the same account gets it. */
-async function takeSuccessForCall(ctx: Shard, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {
+/** Claims the success for this call. `unknown` where the database does not answer: then a later call of the same account gets it. */
+async function claimForCall(ctx: Shard, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {
   const call = newId<AnswerId>(ctx.wallNow + ctx.elapsedMs());
-  for (let attempt = 1; attempt <= TAKES_MAX; attempt++) {
+  for (let attempt = 1; attempt <= CLAIMS_MAX; attempt++) {
     try {
-      return (await takeSuccess(ctx.db, settlement, call)) === call ? 'ours' : 'theirs';
+      return (await claimSuccess(ctx.db, settlement, call)) === call ? 'ours' : 'theirs';
     } catch (error) {
-      ctx.note(`success not taken: ${storyOf(error)}`);
+      ctx.note(`success not claimed: ${storyOf(error)}`);
     }
   }
   return 'unknown';

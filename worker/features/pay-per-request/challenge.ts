@@ -47,10 +47,10 @@ export async function makeSaleChallenge(
 }
 
 /**
- * A challenge lives for some minutes, and by then the account may be another person's: a wallet that was forgotten with it is paid no more.
- * One that the merchant has changed meanwhile is, as the challenge said.
+ * True if the wallet of a challenge was removed with the account that it belonged to: within the minutes that a challenge lives, the account
+ * may pass to another person. A wallet that the merchant replaced is still paid, as the challenge says.
  */
-export async function isForgottenPayee({ db }: Shard, sale: Sale, payTo: string): Promise<boolean> {
+export async function isRevokedPayee({ db }: Shard, sale: Sale, payTo: string): Promise<boolean> {
   const { livemode, merchantId } = sale.product;
   if (!livemode || payTo === payoutOf(prospectOf(sale))) return false;
   return (await findKnownWallets(db, merchantId, payTo)) !== 'this_one';

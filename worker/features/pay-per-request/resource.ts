@@ -2,8 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import type { ReceiptId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
-import { entitlementKeyOf, readEntitlement } from '#features/entitlements/entitlement.ts';
-import type { Ctx } from '#platform/context.ts';
+import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { MoneyBody, orNull } from '#platform/http/openapi.ts';
 import { encodeHeader } from '#protocols/x402/wire.ts';
@@ -31,10 +30,9 @@ export const SettlementBody = z
 export type SettlementBody = z.infer<typeof SettlementBody>;
 
 /** Everything in it follows from facts that no longer change. */
-export function toSettlementResource(ctx: Ctx, settlement: Settlement, receiptId: ReceiptId, credit: CreditAnswer): SettlementBody {
+export function toSettlementResource(network: string, settlement: Settlement, receiptId: ReceiptId, credit: CreditAnswer): SettlementBody {
   const { txSignature, payerWallet: payer } = settlement;
   const use = requireUse(credit);
-  const network = ctx.config.network.caip2;
   const amount = settlement.amount.toString();
   return {
     success: true,
@@ -54,14 +52,16 @@ export function toSettlementResource(ctx: Ctx, settlement: Settlement, receiptId
 }
 
 /**
- * What every other request is told: the same payment, of which nothing is left for it, and what its customer holds by now. The
- * consumption is named, so that the merchant can give back what a request used that crashed before it was served.
+ * The answer to every other request: the same payment, of which nothing is left for it, and what its customer holds now. The
+ * consumption is named, so that the merchant can refund what a request used that crashed before it was served.
  */
-export async function toDuplicateResource(ctx: Ctx, settlement: Settlement, body: SettlementBody): Promise<SettlementBody> {
-  const owner = entitlementOf(settlement);
-  const held = await readEntitlement(ctx, owner, owner.entitlementId);
-  return { ...body, duplicate: true, granted_units: 0, consumed_units: 0, remaining: held ? held.remaining : 0 };
-}
+export const toDuplicateResource = (body: SettlementBody, remaining: number | null): SettlementBody => ({
+  ...body,
+  duplicate: true,
+  granted_units: 0,
+  consumed_units: 0,
+  remaining,
+});
 
 /** The use that was made of a payment; a use that was taken back is never given again to the same request. */
 export function requireUse({ consumption }: CreditAnswer) {
@@ -70,7 +70,7 @@ export function requireUse({ consumption }: CreditAnswer) {
   return consumption.by === 'none' ? null : consumption;
 }
 
-function entitlementOf(settlement: Settlement) {
+export function entitlementOf(settlement: Settlement) {
   const { productId, customerRef, customerWallet } = settlement;
   const customer = customerRef === null ? { walletAddress: customerWallet! } : { customerRef };
   return entitlementKeyOf(settlement, productId!, customer);

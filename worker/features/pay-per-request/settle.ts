@@ -1,23 +1,24 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
-import type { PaymentId, ProductId } from '#core/ids.ts';
+import type { PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
+import { readEntitlement } from '#features/entitlements/entitlement.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
 import { newSwitchedOffError, newX402NotReady } from '#features/rails/x402.ts';
 import { customerColumns, draftSettlement, type PaymentReading, readPayment } from '#features/settlements/co-sign.ts';
-import { findTold, giveSuccess } from '#features/settlements/finish.ts';
-import { claimOnce, followThrough, type SettlementOutcome, toPaidPurchase } from '#features/settlements/follow-through.ts';
-import { findSettlement, loadSettlement } from '#features/settlements/store.ts';
-import { type Ctx, hasX402, isOf, type Scope, type Shard, type Tenant } from '#platform/context.ts';
+import { assignSuccess } from '#features/settlements/finish.ts';
+import { claimOnce, followThrough, toPaidPurchase } from '#features/settlements/follow-through.ts';
+import { findAnsweredBy, findSettlement, loadSettlement } from '#features/settlements/store.ts';
+import { hasX402, isOf, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { findRecord, type IdempotentRequest, MONEY_KEEP_MS, replayRecord, type StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { type Lease, releaseLease, takeLease } from '#platform/db/lease.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { Customer } from '#rules/balance.ts';
 import { X402_RAIL } from '#rules/rails.ts';
-import { isForgottenPayee, makeSaleChallenge, type SaleChallenge } from './challenge.ts';
-import { requireUse, type SettlementBody, toDuplicateResource, toSettlementResource } from './resource.ts';
+import { isRevokedPayee, makeSaleChallenge, type SaleChallenge } from './challenge.ts';
+import { entitlementOf, requireUse, type SettlementBody, toDuplicateResource, toSettlementResource } from './resource.ts';
 
 interface SettlePayment {
   productId: ProductId;
@@ -34,18 +35,12 @@ export type SettleResult =
   | { kind: 'pending'; txSignature: string }
   | { kind: 'refused'; reason: string; challenge: SaleChallenge };
 
-/** `isDuplicate`: another request was told of its success; nothing may be served for this one. */
+/** `isDuplicate`: another request was answered with the success. Nothing may be served for this one. */
 interface Settled {
   kind: 'settled';
   answer: StoredAnswer;
   consumedUnits: number;
   isDuplicate: boolean;
-}
-
-/** A success that no request was told of yet, but for `toldBefore`, whose use was given back. It is told once it is stored who has it. */
-interface FirstSuccess extends Settled {
-  settlement: Settlement;
-  toldBefore: string | null;
 }
 
 /**
@@ -57,94 +52,87 @@ export async function settlePayment(ctx: Scope, request: IdempotentRequest, inpu
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
   const held = await takeLease(ctx, { ...request, keepMs: MONEY_KEEP_MS });
   if ('answer' in held) return replayAnswer(ctx, held.answer, caller);
-  const settling = await settleUnderLease(ctx, input, caller).catch(async (error: unknown) => {
-    await releaseLease(ctx, held.lease);
-    throw error;
-  });
-  if ('toldBefore' in settling) return storeAnswer(ctx, request, held.lease, settling, caller);
-  // Refusals, pending outcomes and repeated successes free the key.
-  await (settling.kind === 'settled' && settling.isDuplicate ? storeDuplicate(ctx, held.lease, settling) : releaseLease(ctx, held.lease));
-  return settling;
-}
-
-/** Stores the first answer of another key. It serves nothing, so that a failure to store it only frees the key. */
-async function storeDuplicate(ctx: Shard, held: Lease, { answer }: Settled): Promise<void> {
+  let isStored = false;
   try {
-    await commit(ctx, { events: [], writes: held.finish(answer), result: null });
-  } catch (error) {
-    ctx.note(`answer not kept: ${storyOf(error)}`);
-    await releaseLease(ctx, held);
+    const facts = await loadFacts(ctx, input);
+    const outcome = await claimAndFollow(ctx, facts, input);
+    if (outcome.kind === 'pending') return outcome;
+    if (outcome.kind === 'refused') {
+      // The fresh challenge asks for as much as this request was to use.
+      const challenge = await makeSaleChallenge(ctx, facts.sale, { error: outcome.reason, units: input.consumeUnits });
+      return { ...outcome, challenge };
+    }
+    const success = await creditAndUse(ctx, outcome, input, caller);
+    const stored = await storeAnswer(ctx, { request, lease: held.lease, caller }, success);
+    isStored = stored.isStored;
+    return stored.result;
+  } finally {
+    // Refusals, pending outcomes and repeated successes free the key.
+    if (!isStored) await releaseLease(ctx, held.lease);
   }
 }
 
-/**
- * Stores the answer, or answers pending where that fails: a retry under the same key would look like a first request and be served twice. With it the
- * success of the payment belongs to this caller, for longer than any answer is kept.
- */
-async function storeAnswer(
-  ctx: Shard,
-  request: IdempotentRequest,
-  held: Lease,
-  first: FirstSuccess,
-  caller: string,
-): Promise<SettleResult> {
-  const { settlement, toldBefore, ...settling } = first;
-  try {
-    const writes = [...held.finish(settling.answer), ...giveSuccess(ctx, settlement, caller, toldBefore)];
-    await commit(ctx, { events: [], writes, result: null });
-    return settling;
-  } catch (error) {
-    ctx.note(`answer not kept: ${storyOf(error)}`);
-    const known = await findRecord(ctx, request).catch(() => null);
-    // Under our own fence the stored answer is ours, and only the database's answer was lost; else another call took the lease over and was first.
-    if (known?.fence === held.fence && known.status !== null) return settling;
-    const stored = known && (await replayRecord(ctx, known, request).catch(() => null));
-    if (stored) return { ...settling, answer: stored, consumedUnits: 0 };
-    await releaseLease(ctx, held);
-    const told = await findTold(ctx.db, settlement).catch(() => null);
-    const isAnothers = told !== null && told !== toldBefore && told !== caller;
-    if (isAnothers) return answerDuplicate(ctx, settlement, JSON.parse(settling.answer.body));
-    return { kind: 'pending', txSignature: settlement.txSignature };
-  }
-}
-
-/** Answers a stored answer again; 409 state_conflict where the use it served was given back. */
-async function replayAnswer(ctx: Shard, answer: StoredAnswer, caller: string): Promise<SettleResult> {
+/** Answers a stored answer again. Throws 409 state_conflict if the use that it served was refunded. */
+async function replayAnswer(ctx: Shard, answer: StoredAnswer, caller: string): Promise<Settled> {
   const body = JSON.parse(answer.body) as SettlementBody & { payment_id: PaymentId };
-  const { payment_id: paymentId, consumed_units: consumedUnits, duplicate: isDuplicate = false } = body;
-  const stored = consumedUnits > 0 ? await loadSettlement(ctx, paymentId) : null;
-  if (stored) requireUse(await creditPayment(ctx, toPaidPurchase(stored.settlement), { key: caller, units: consumedUnits }));
+  const { payment_id: paymentId, consumed_units: units, duplicate: isDuplicate = false } = body;
+  const stored = units > 0 ? await loadSettlement(ctx, paymentId) : null;
+  if (stored) await creditUse(ctx, stored.settlement, { key: caller, units });
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate };
 }
 
-async function settleUnderLease(ctx: Scope, input: SettlePayment, caller: string): Promise<SettleResult | FirstSuccess> {
-  const sale = await getSale(ctx, input.productId, X402_RAIL);
+/** Product that is sold, payment as it was read, and its settlement if a request brought it before. */
+interface Facts {
+  sale: Sale;
+  read: PaymentReading;
+  known: Settlement | null;
+}
+
+async function loadFacts(ctx: Scope, { productId, paymentSignature }: SettlePayment): Promise<Facts> {
+  const sale = await getSale(ctx, productId, X402_RAIL);
   if (!hasX402(ctx.config)) throw newX402NotReady('rail_unavailable');
-  const read = await readPayment(ctx, input.paymentSignature);
-  const claimed = read.ok ? await claimOrFind(ctx, sale, read, input) : read;
-  if ('reason' in claimed) return refuseWithChallenge(ctx, sale, input, claimed.reason);
+  const read = await readPayment(ctx, paymentSignature);
+  return { sale, read, known: read.ok ? await findSettlement(ctx, read.verified.messageHash) : null };
+}
+
+/** Settlement that the chain has confirmed. `isNew`: this request claimed it. */
+interface Confirmed {
+  kind: 'confirmed';
+  settlement: Settlement;
+  receiptId: ReceiptId;
+  isNew: boolean;
+}
+
+/** Claims the payment for ever, or finds its claim. Then broadcasts it, and follows it until the chain has confirmed it. */
+async function claimAndFollow(
+  ctx: Scope,
+  facts: Facts,
+  input: SettlePayment,
+): Promise<Confirmed | { kind: 'pending'; txSignature: string } | { kind: 'refused'; reason: string }> {
+  const claimed = await claimOrFind(ctx, facts, input);
+  if ('reason' in claimed) return { kind: 'refused', reason: claimed.reason };
   const { settlement, isNew } = claimed;
   if (!isNew) {
     requireSamePurpose(settlement, ctx, input);
     requireBought(settlement, input);
   }
   const outcome = await followThrough(ctx, settlement, { isNew });
-  const told = !isNew && outcome.status === 'settled' ? await findTold(ctx.db, settlement) : null;
-  return creditAndUse(ctx, settlement, outcome, sale, { ...input, caller, told });
+  if (outcome.status === 'pending') return { kind: 'pending', txSignature: settlement.txSignature };
+  if (outcome.status === 'settled') return { kind: 'confirmed', settlement, receiptId: outcome.receiptId!, isNew };
+  ctx.note(`settlement: ${outcome.reason}`);
+  return { kind: 'refused', reason: 'invalid_exact_svm_transaction_failed' };
 }
 
 /** Follows a payment that this or another request brought before. 409 duplicate_settlement where it is for something else. */
 async function claimOrFind(
   ctx: Shard,
-  sale: Sale,
-  read: PaymentReading & { ok: true },
+  { sale, read, known }: Facts,
   input: SettlePayment,
 ): Promise<{ settlement: Settlement; isNew: boolean } | { reason: string }> {
-  const { messageHash } = read.verified;
-  const known = await findSettlement(ctx, messageHash);
+  if (!read.ok) return read;
   if (known) return { settlement: known, isNew: false };
   if (sale.switchedOff) throw newSwitchedOffError(sale);
-  if (await isForgottenPayee(ctx, sale, read.accepted.payTo)) return { reason: 'invalid_payment_requirements' };
+  if (await isRevokedPayee(ctx, sale, read.accepted.payTo)) return { reason: 'invalid_payment_requirements' };
   const drafted = await draftSettlement(ctx, sale, read, input.customer);
   // Of two requests the slower gets the claim of the faster one, which may even have settled it by now.
   if (drafted.ok) {
@@ -152,7 +140,7 @@ async function claimOrFind(
     return claimOnce(ctx, drafted.settlement);
   }
   // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
-  const claimed = await findSettlement(ctx, messageHash);
+  const claimed = await findSettlement(ctx, read.verified.messageHash);
   return claimed ? { settlement: claimed, isNew: false } : { reason: drafted.reason };
 }
 
@@ -173,47 +161,94 @@ function requireBought({ terms: { usageUnits } }: Settlement, { consumeUnits }: 
 }
 
 /**
- * The end of a settlement, whichever request brought it about; and whether this request is the one that is told of a success. `told`: who was, as
- * far as it is known; that it still holds is made sure when this one's answer is stored.
+ * Success of a payment, and which request it answers. `first`: this one, once the database records it. `repeated`: this one, which was
+ * answered before. `duplicate`: another one.
  */
+interface Success {
+  role: 'first' | 'repeated' | 'duplicate';
+  settlement: Settlement;
+  /** Request that was answered before, if its use was refunded since. */
+  previousAnsweredBy: string | null;
+  body: SettlementBody;
+  consumedUnits: number;
+}
+
+/** Credits the entitlement and uses units in the same step, whichever request brought the payment. */
 async function creditAndUse(
-  ctx: Ctx,
-  settlement: Settlement,
-  outcome: SettlementOutcome,
-  sale: Sale,
-  input: SettlePayment & { caller: string; told: string | null },
-): Promise<SettleResult | FirstSuccess> {
-  if (outcome.status === 'pending') return { kind: 'pending', txSignature: settlement.txSignature };
-  if (outcome.status === 'failed') {
-    ctx.note(`settlement: ${outcome.reason}`);
-    return refuseWithChallenge(ctx, sale, input, 'invalid_exact_svm_transaction_failed');
-  }
-  const { caller, told } = input;
-  const consume = input.consumeUnits > 0 ? { key: caller, units: input.consumeUnits, isTold: told !== null } : null;
-  const credit = await creditPayment(ctx, toPaidPurchase(settlement), consume);
-  const use = requireUse(credit);
-  const body = toSettlementResource(ctx, settlement, outcome.receiptId!, credit);
-  const answer = { status: 200, body: JSON.stringify(body), replayed: false };
-  if (told === caller) return { kind: 'settled', answer: { ...answer, replayed: true }, consumedUnits: 0, isDuplicate: false };
-  // Where another was told, only a use of its own is this request's: then the other's was given back.
-  const isFirst = use?.by === 'mine' || (told === null && use === null);
-  if (!isFirst) return answerDuplicate(ctx, settlement, body);
-  return { kind: 'settled', answer, consumedUnits: use?.units ?? 0, isDuplicate: false, settlement, toldBefore: told };
-}
-
-async function answerDuplicate(ctx: Ctx, settlement: Settlement, body: SettlementBody): Promise<Settled> {
-  const answer = { status: 200, body: JSON.stringify(await toDuplicateResource(ctx, settlement, body)), replayed: false };
-  return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: true };
-}
-
-/** The fresh challenge asks for as much as this request was to use. */
-const refuseWithChallenge = async (
-  ctx: Ctx,
-  sale: Sale,
+  ctx: Scope,
+  { settlement, receiptId, isNew }: Confirmed,
   { consumeUnits: units }: SettlePayment,
-  reason: string,
-): Promise<SettleResult> => ({
-  kind: 'refused',
-  reason,
-  challenge: await makeSaleChallenge(ctx, sale, { error: reason, units }),
-});
+  caller: string,
+): Promise<Success> {
+  const answeredBy = isNew ? null : await findAnsweredBy(ctx.db, settlement);
+  const consume = units > 0 ? { key: caller, units, isTold: answeredBy !== null } : null;
+  const { credit, use } = await creditUse(ctx, settlement, consume);
+  const body = toSettlementResource(ctx.config.network.caip2, settlement, receiptId, credit);
+  const role = roleOf(caller, answeredBy, use);
+  return { role, settlement, previousAnsweredBy: answeredBy, body, consumedUnits: role === 'first' ? (use?.units ?? 0) : 0 };
+}
+
+async function creditUse(ctx: Shard, settlement: Settlement, consume: Parameters<typeof creditPayment>[2]) {
+  const credit = await creditPayment(ctx, toPaidPurchase(settlement), consume);
+  return { credit, use: requireUse(credit) };
+}
+
+/** If another request was answered, only a use of its own makes this one the first: then the other's was refunded. */
+function roleOf(caller: string, answeredBy: string | null, use: ReturnType<typeof requireUse>): Success['role'] {
+  if (answeredBy === caller) return 'repeated';
+  return use?.by === 'mine' || (answeredBy === null && use === null) ? 'first' : 'duplicate';
+}
+
+const answerWith = (body: SettlementBody): StoredAnswer => ({ status: 200, body: JSON.stringify(body), replayed: false });
+
+/** Serves nothing: the payment belongs to another request. */
+async function answerDuplicate(ctx: Scope, { settlement, body }: Success): Promise<Settled> {
+  const owner = entitlementOf(settlement);
+  const held = await readEntitlement(ctx, owner, owner.entitlementId);
+  return { kind: 'settled', answer: answerWith(toDuplicateResource(body, held ? held.remaining : 0)), consumedUnits: 0, isDuplicate: true };
+}
+
+interface Asked {
+  request: IdempotentRequest;
+  lease: Lease;
+  /** Names the request among those that bring the same payment. */
+  caller: string;
+}
+
+/** Stores the answer under its key. With a first answer the success of the payment belongs to this caller, for longer than any answer is kept. */
+async function storeAnswer(ctx: Scope, asked: Asked, success: Success): Promise<{ result: SettleResult; isStored: boolean }> {
+  const { role, settlement, previousAnsweredBy, body, consumedUnits } = success;
+  const isFirst = role === 'first';
+  const answer = { ...answerWith(body), replayed: !isFirst };
+  const result: Settled =
+    role === 'duplicate' ? await answerDuplicate(ctx, success) : { kind: 'settled', answer, consumedUnits, isDuplicate: false };
+  if (role === 'repeated') return { result, isStored: false };
+  const assigned = isFirst ? assignSuccess(ctx, settlement, asked.caller, previousAnsweredBy) : [];
+  try {
+    await commit(ctx, { events: [], writes: [...asked.lease.finish(result.answer), ...assigned], result: null });
+    return { result, isStored: true };
+  } catch (error) {
+    ctx.note(`answer not kept: ${storyOf(error)}`);
+    // A duplicate serves nothing, so that a failure to store it only frees the key.
+    return isFirst ? recoverAnswer(ctx, asked, success, result) : { result, isStored: false };
+  }
+}
+
+/** Finds what became of a first answer whose batch failed. Pending if nothing did: a retry would look like a first request and be served twice. */
+async function recoverAnswer(
+  ctx: Scope,
+  { request, lease, caller }: Asked,
+  success: Success,
+  result: Settled,
+): Promise<{ result: SettleResult; isStored: boolean }> {
+  const { settlement, previousAnsweredBy } = success;
+  const known = await findRecord(ctx, request).catch(() => null);
+  // Under our own fence the stored answer is ours, and only the database's answer was lost; else another call took the lease over and was first.
+  if (known?.fence === lease.fence && known.status !== null) return { result, isStored: true };
+  const stored = known && (await replayRecord(ctx, known, request).catch(() => null));
+  if (stored) return { result: { ...result, answer: stored, consumedUnits: 0 }, isStored: true };
+  const answeredBy = await findAnsweredBy(ctx.db, settlement).catch(() => null);
+  const isAnothers = answeredBy !== null && answeredBy !== previousAnsweredBy && answeredBy !== caller;
+  const pending = { kind: 'pending' as const, txSignature: settlement.txSignature };
+  return { result: isAnothers ? await answerDuplicate(ctx, success) : pending, isStored: false };
+}

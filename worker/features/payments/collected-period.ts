@@ -119,7 +119,7 @@ function collectedPatch({ now }: Shard, before: AuthorizationRow, { startsAt, en
 export const planReplaced = (ctx: Shard, rivals: AuthorizationRow[]): Change<null> => {
   const steps = rivals.map((rival) => {
     const step: AuthorizationStep = AUTHORIZATION.can(rival.status, 'expire') ? 'expire' : 'cancel';
-    return stepAuthorization(ctx, rival, step, overAt(ctx));
+    return stepAuthorization(ctx, rival, step, overAt(ctx.now));
   });
   return { events: steps.flatMap(({ events }) => events), writes: steps.flatMap(({ writes }) => writes), result: null };
 };
@@ -156,7 +156,7 @@ export async function planRenewal(ctx: Shard, authorizationId: AuthorizationId, 
 }
 
 const paymentOf = (ctx: Shard, authorization: AuthorizationRow, { paymentId, nonce, period, proof, isOwners }: CollectedRenewal): Payment =>
-  newPayment(ctx, {
+  newPayment(ctx.now, {
     id: paymentId,
     merchantId: authorization.merchantId,
     livemode: authorization.livemode,

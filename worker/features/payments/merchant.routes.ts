@@ -9,6 +9,7 @@ import { routes } from '#platform/http/route.ts';
 import { claimReceipt } from './claim-receipt.ts';
 import { FilterQuery, filterOf, refuseReversed } from './list/filter.ts';
 import { listPayments } from './list/store.ts';
+import { loadPayment } from './payment.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
 import { listUnmatchedOf } from './store.ts';
 import { acceptUnmatched } from './unmatched/accept-unmatched.ts';
@@ -41,10 +42,9 @@ export const merchantPaymentRoutes = routes('Payments')
     body: z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest'),
     returns: ok(PaymentBody, 'The payment that recovers it'),
     codes: ['not_found', 'state_conflict', 'rpc_unavailable'],
-    once: ({ scope, params, body }, storeAnswer) => {
-      const named = { paymentId: params.payment_id, txSignature: body.tx_signature };
-      return acceptUnmatched(scope, { ...named, storeAnswer });
-    },
+    load: ({ scope, params }) => loadPayment(scope, params.payment_id, scope),
+    owner: (payment) => payment,
+    once: ({ scope, row, body }, storeAnswer) => acceptUnmatched(scope, { paymentId: row.id, txSignature: body.tx_signature, storeAnswer }),
     present: (payment, { scope }) => toPaymentResource(scope, payment, 'merchant'),
     keepMs: MONEY_KEEP_MS,
   })

@@ -1,4 +1,3 @@
-import type { Ctx } from '#platform/context.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 
 /** What no payment has before money came. */
@@ -38,6 +37,6 @@ type Dated = 'createdAt' | 'updatedAt' | 'version';
 
 /** A payment of this moment, at its first version. What is not said of it is null. */
 export const newPayment = (
-  { now }: Ctx,
+  now: number,
   said: Omit<Payment, keyof typeof BLANK | Dated> & Partial<Pick<Payment, keyof typeof BLANK | Dated>>,
 ): Payment => ({ ...BLANK, createdAt: now, updatedAt: now, version: 1, ...said });

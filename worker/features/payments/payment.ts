@@ -1,4 +1,5 @@
-import { ApiError } from '#core/errors.ts';
+import { ApiError, raise } from '#core/errors.ts';
+import type { PaymentId } from '#core/ids.ts';
 import { iso, SECOND } from '#core/time.ts';
 import { type Ctx, isOf, type Shard, type Tenant } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
@@ -6,8 +7,9 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
 import { PAYMENT, type PaymentStatus } from '#rules/states.ts';
 import type { Expectation } from '#solana/match.ts';
+import type { IdentityRequirement } from './required-identity.ts';
 import { memoOf, toPaymentResource } from './resource.ts';
-import { insertPayment, updatePayment } from './store.ts';
+import { findWithProduct, getPayment, insertPayment, updatePayment } from './store.ts';
 
 export { newPayment } from './new-payment.store.ts';
 export { wholePayments } from './store.ts';
@@ -15,6 +17,20 @@ export { wholePayments } from './store.ts';
 /** 404 for a credential of another account or mode: it learns nothing, not even that the payment exists. */
 export function requireViewer(payment: Payment, viewer: Tenant | null): void {
   if (viewer && !isOf(viewer, payment)) throw new ApiError('not_found');
+}
+
+/** The payment that a caller may see. Throws 404. */
+export async function loadPayment(shard: Shard, paymentId: PaymentId, viewer: Tenant | null): Promise<Payment> {
+  const payment = await getPayment(shard, paymentId);
+  requireViewer(payment, viewer);
+  return payment;
+}
+
+/** A payment that a caller may see and that is not a stub, and the identity that its product requires today. Throws 404. */
+export async function loadWithProduct(shard: Shard, paymentId: PaymentId, viewer: Tenant | null): Promise<IdentityRequirement> {
+  const known = (await findWithProduct(shard, paymentId)) ?? raise('not_found');
+  requireViewer(known.payment, viewer);
+  return known;
 }
 
 /** Another party sent its transaction. */

@@ -63,7 +63,7 @@ export function planPerRequest(ctx: Shard, sale: PerRequestSale, proof: Proof): 
 }
 
 const confirmedPayment = (ctx: Ctx, sale: PerRequestSale, { payer: payerWallet, txSignature, slot, blockTime }: Proof): Payment =>
-  newPayment(ctx, {
+  newPayment(ctx.now, {
     id: sale.paymentId,
     merchantId: sale.merchantId,
     livemode: sale.livemode,

@@ -1,6 +1,5 @@
 import { raise } from '#core/errors.ts';
 import type { MembershipId } from '#core/ids.ts';
-import { inMode } from '#platform/chain/scope.ts';
 import type { Scope } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
@@ -15,11 +14,9 @@ import { findOwnMember, movePlacement, withDelivery } from './store.ts';
  * Begins the schedule of a member's delivery anew, also of a place that could not be taken away. The membership as it is where there is
  * nothing left to do, or it is under way. 404.
  */
-export async function retryDelivery(scope: Scope, membershipId: MembershipId, storeAnswer: StoreAnswer<Membership>): Promise<Membership> {
-  const found = (await findOwnMember(scope, membershipId)) ?? raise('not_found');
-  const ctx = await inMode(scope, found.membership);
+export async function retryDelivery(ctx: Scope, membershipId: MembershipId, storeAnswer: StoreAnswer<Membership>): Promise<Membership> {
   let due: Placement | null = null;
-  const result = await transact(ctx, { reload: () => findOwnMember(scope, membershipId) }, (member) => {
+  const result = await transact(ctx, { reload: () => findOwnMember(ctx, membershipId) }, (member) => {
     const { membership, placement } = member ?? raise('not_found');
     const patch = placement && retryPlacement(placement, membership, timeOf(ctx), placement.leaseUntil > ctx.wallNow);
     if (!patch) return unchangedWithAnswer(membership, storeAnswer);

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { inMode } from '#platform/chain/scope.ts';
 import { locate } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { created, PageQuery, pageOf } from '#platform/http/openapi.ts';
@@ -34,10 +33,9 @@ export const productRoutes = routes('Products')
     returns: ListingBody,
     codes: ['not_found'],
     shard: ({ ctx, params }) => locate(ctx, ({ db }) => findActiveListing(db, params.slug)),
-    answer: async ({ shard, params }) => {
-      const listing = await getActiveListing(shard.db, params.slug);
-      return toListingResource(await inMode(shard, listing.product), listing);
-    },
+    load: ({ shard, params }) => getActiveListing(shard.db, params.slug),
+    owner: ({ product }) => product,
+    answer: ({ scope, row }) => toListingResource(scope, row),
   })
   .write({
     path: 'POST /products',

@@ -2,7 +2,7 @@ import { ApiError } from '#core/errors.ts';
 import { basisPoints, type Money } from '#core/money.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { type Obstacle, type Prospect, payoutOf } from '#features/products/selling/obstacles.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Config, Ctx } from '#platform/context.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { checkoutRailOf, takesPrice } from '#rules/product-rails.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
@@ -19,7 +19,7 @@ export interface Outlook {
 const NOTHING: Outlook = { obstacles: [], silent: null };
 
 /** The service's fee of a price, and the wallet it goes to; null where none is configured or it rounds to zero. 503 fee_wallet_missing. */
-export function planFee({ config }: Pick<Ctx, 'config'>, price: Money, recipient: string): { wallet: string; amount: Money } | null {
+export function planFee(config: Config, price: Money, recipient: string): { wallet: string; amount: Money } | null {
   if (config.FEE_BPS === 0) return null;
   if (!config.FEE_WALLET) throw new ApiError('fee_wallet_missing');
   const amount = basisPoints(price, config.FEE_BPS);
@@ -40,7 +40,7 @@ export async function lookAhead(ctx: Ctx, prospect: Prospect, railId: RailId): P
   // A fee without a wallet for it is an obstacle of its own.
   if (recipient === null || (ctx.config.FEE_BPS > 0 && !ctx.config.FEE_WALLET)) return NOTHING;
   const { asset, units: priceAmount } = due.price;
-  const fee = planFee(ctx, due.price, recipient);
+  const fee = planFee(ctx.config, due.price, recipient);
   return lookAtWallets(ctx, {
     asset,
     priceAmount,

@@ -13,7 +13,7 @@ import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { parsePaymentRequired } from '#protocols/x402/wire.ts';
 import type { TestOutcome, TestPayment } from './outcomes.ts';
-import { payPayment, payRequired, signTransaction, walletOf } from './pay.ts';
+import { loadPayable, payPayment, payRequired, signTransaction, walletOf } from './pay.ts';
 import { toSandboxSessionResource } from './resource.ts';
 import { SCENARIOS, type ScenarioName } from './scenarios/table.ts';
 import { type BeginSession, beginSession } from './sessions/session.ts';
@@ -95,7 +95,8 @@ export async function payInSandbox(
     return signTransaction(scope, { transaction, outcome, wallet: label === null ? null : walletOf(scope, label) }, storeAnswer);
   }
   const wallet = walletOf(scope, label);
-  if (paymentId !== undefined) return payPayment(scope, { paymentId, outcome, wallet, isNamed: label !== null }, storeAnswer);
+  if (paymentId !== undefined)
+    return payPayment(await loadPayable(scope, paymentId), { outcome, wallet, isNamed: label !== null }, storeAnswer);
   if (outcome === 'late') throw invalid('outcome', 'A challenge has no session that could end first', 'not_taken');
   const challenge = parsePaymentRequired(required);
   if (!challenge) throw invalid('payment_required', 'Not a challenge of x402 version 2', 'invalid_value');

@@ -12,7 +12,7 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { svcMemos } from '#solana/transaction.ts';
 import type { TestPayment } from './outcomes.ts';
-import { payPayment } from './pay.ts';
+import { loadPayable, payPayment } from './pay.ts';
 import { isConsent, leaveInWallet } from './subscribe.ts';
 import { planSignature, type TestWallet, testWallet } from './wallet.ts';
 
@@ -37,7 +37,7 @@ export async function payAtPage(shard: Shard, { slug, walletId, shown }: PageWal
   if (shown === null) return { field: 'tx_signature', value: null, payer: wallet.address };
   if (isConsent(shown.transaction)) return signAtPage(scope, product, wallet, shown);
   const { id: paymentId } = await findShown(scope, product, shown.transaction);
-  return payPayment(scope, { paymentId, outcome: shown.outcome, wallet }, skipStoring);
+  return payPayment(await loadPayable(scope, paymentId), { outcome: shown.outcome, wallet }, skipStoring);
 }
 
 /** A step of a subscription, which is the wallet's own whatever it says: the page has the service confirm what comes of it. */

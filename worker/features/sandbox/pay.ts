@@ -1,14 +1,13 @@
 import { base64 } from '#core/encoding.ts';
-import { ApiError, raise } from '#core/errors.ts';
+import { ApiError } from '#core/errors.ts';
 import { newId, type PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import { scheduleSigner } from '#features/authorizations/authorization.ts';
 import { isSubscribing } from '#features/checkout/subscribing/follow.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
-import { requireViewer } from '#features/payments/payment.ts';
+import { loadWithProduct } from '#features/payments/payment.ts';
 import { findRefundByNonce } from '#features/payments/refunds/store.ts';
-import { missingIdentity } from '#features/payments/required-identity.ts';
-import { findWithProduct } from '#features/payments/store.ts';
+import { type IdentityRequirement, missingIdentity } from '#features/payments/required-identity.ts';
 import { followFound, planFound } from '#features/payments/watch/candidates.ts';
 import { certainAt, expirePayment } from '#features/payments/watch/expire.ts';
 import { inMode } from '#platform/chain/scope.ts';
@@ -40,8 +39,19 @@ export const walletOf = (scope: Scope, label: string | null): TestWallet =>
 
 const payingOf = (outcome: TestOutcome): Paying => (outcome === 'underpaid' || outcome === 'overpaid' ? outcome : 'paid');
 
+/** A payment of this sandbox, and its scope: a session's payment goes by the clock of its session. */
+interface Payable {
+  scope: Scope;
+  known: IdentityRequirement;
+}
+
+/** Throws 404 for a payment of another account or mode. */
+export async function loadPayable(scope: Scope, paymentId: PaymentId): Promise<Payable> {
+  const known = await loadWithProduct(scope, paymentId, scope);
+  return { scope: await inMode(scope, known.payment), known };
+}
+
 interface PayPayment {
-  paymentId: PaymentId;
   outcome: TestOutcome;
   wallet: TestWallet;
   /** False where the call names no wallet: what renews itself is then signed for by the wallet that its checkout names. */
@@ -50,18 +60,15 @@ interface PayPayment {
 
 /**
  * A test wallet pays a checkout payment of this sandbox: it broadcasts, and does not tell the service. `late` lets the session end first; `declined`
- * pays nothing. What was broadcast and what was answered are stored together, so that a repetition never pays twice. 404, 409
+ * pays nothing. What was broadcast and what was answered are stored together, so that a repetition never pays twice. 409
  * state_conflict for one that is confirmed, and what a session that is over answers.
  */
 export async function payPayment(
-  scope: Scope,
-  { paymentId, outcome, wallet, isNamed = true }: PayPayment,
+  { scope: own, known }: Payable,
+  { outcome, wallet, isNamed = true }: PayPayment,
   storeAnswer: StoreAnswer<TestPayment>,
 ): Promise<TestPayment> {
-  const known = (await findWithProduct(scope, paymentId)) ?? raise('not_found');
   const { payment } = known;
-  requireViewer(payment, scope);
-  const own = await inMode(scope, payment);
   const paid: TestPayment = { field: 'tx_signature', value: null, payer: wallet.address };
   if (outcome === 'declined') return commit(own, await unchangedWithAnswer(paid, storeAnswer));
   requirePayable(own, payment, outcome);

@@ -1,6 +1,6 @@
 import { SECOND } from '#core/time.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Config } from '#platform/context.ts';
 import {
   CHALLENGE_SECONDS,
   type ChallengeFacts,
@@ -18,35 +18,36 @@ type Ours = 'network' | 'asset' | 'feePayer';
 
 /** A fresh challenge in USDC, and the header that carries it. Costs no write. */
 export function makeChallenge(
-  ctx: Ctx,
+  { config, now }: { config: Config; now: number },
   sold: Omit<ChallengeFacts, Ours>,
   resource: ResourceInfo,
   error?: string,
 ): { required: PaymentRequired; header: string } {
-  const { config } = ctx;
   const facts = { ...sold, network: config.network.caip2, asset: config.network.usdcMint, feePayer: feePayersOf(config).current };
   const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
-  const memo = newChallenge(facts, { keys: config.CHALLENGE_KEYS!, random, expiresAt: ctx.now + CHALLENGE_SECONDS * SECOND });
+  const memo = newChallenge(facts, { keys: config.CHALLENGE_KEYS!, random, expiresAt: now + CHALLENGE_SECONDS * SECOND });
   const required = paymentRequired(resource, [requirementsFor(facts, memo)], error);
   return { required, header: encodeHeader(required) };
 }
 
 type ChallengeReading =
   | ({ ok: true; nonce: string } & Pick<ChallengeFacts, 'payTo' | 'quantity' | 'units' | 'days'>)
-  | { ok: false; reason: string };
+  /** `reason` as x402 names it, `note` for the log. */
+  | { ok: false; reason: string; note: string };
 
 /** Reads a client's echo: its terms, where we made this challenge for this sale and it has not expired; else the x402 reason. */
 export function readChallenge(
-  ctx: Ctx,
+  at: { keys: string; now: number },
   accepted: PaymentRequirements,
   sold: Pick<ChallengeFacts, 'livemode' | 'merchantId' | 'productId'>,
 ): ChallengeReading {
   const claimed = claimedChallenge(accepted, sold);
-  const verdict = claimed && verifyChallenge(claimed.memo, claimed.facts, { keys: ctx.config.CHALLENGE_KEYS!, now: ctx.now });
+  const verdict = claimed && verifyChallenge(claimed.memo, claimed.facts, at);
   if (claimed && verdict?.ok) {
     const { payTo, quantity, units, days } = claimed.facts;
     return { ok: true, payTo, quantity, units, days, nonce: claimed.memo.slice('svc:'.length) };
   }
-  ctx.note(`challenge: ${verdict?.ok === false ? verdict.reason : 'absent'}`);
-  return { ok: false, reason: verdict?.ok === false && verdict.reason === 'expired' ? 'payment_expired' : 'invalid_payment_requirements' };
+  const problem = verdict?.ok === false ? verdict.reason : 'absent';
+  const reason = problem === 'expired' ? 'payment_expired' : 'invalid_payment_requirements';
+  return { ok: false, reason, note: `challenge: ${problem}` };
 }

@@ -47,8 +47,12 @@ export async function draftSettlement(
   customer: Customer | null,
 ): Promise<SettlementDraft> {
   const { livemode, merchantId, id: productId } = product;
-  const challenge = readChallenge(ctx, accepted, { livemode, merchantId, productId });
-  if (!challenge.ok) return challenge;
+  const at = { keys: ctx.config.CHALLENGE_KEYS!, now: ctx.now };
+  const challenge = readChallenge(at, accepted, { livemode, merchantId, productId });
+  if (!challenge.ok) {
+    ctx.note(challenge.note);
+    return challenge;
+  }
   // The terms of the challenge, not what the product says by now: price and piece belong together.
   const { payTo, quantity, units, days, nonce } = challenge;
   return draftPayment(ctx, verified, {
@@ -102,7 +106,7 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
   const settlement: Settlement = {
-    ...newSettlementColumns(ctx, simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0),
+    ...newSettlementColumns(ctx.now, simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0),
     ...cause,
     messageHash: verified.messageHash,
     txSignature,

@@ -14,7 +14,7 @@ import type { ChainTransaction } from '#solana/transaction.ts';
 import { noteFailedFee } from './fee-budget.ts';
 import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
 
-export { findTold, giveSuccess, takeSuccess } from './store.ts';
+export { assignSuccess, claimSuccess } from './store.ts';
 
 /** Outcome of a settlement, `pending` while it may land yet. What a merchant sold with us as facilitator has no receipt. */
 export type SettlementOutcome =
@@ -161,9 +161,9 @@ async function finishActivation(ctx: Shard, settlement: Settlement, transaction:
     await changeAccount(ctx, settlement.merchantId, async (account, attempt) => {
       if (attempt > 1 && (await hasEnded())) return null;
       const held = await getHolding(ctx.db, account, settlement);
-      const { writes, receiptId: _, ...change } = planActivation(ctx, settlement, transaction, held);
+      const { receiptId: _, ...change } = planActivated(ctx, settlement, transaction, held);
       // Two payments at once change an account alike: only the settlement tells whether this one was stored.
-      return { ...change, writes: [...writes, ...settleSettlement(ctx, settlement, transaction.slot)], wasStored: hasEnded };
+      return { ...change, wasStored: hasEnded };
     });
     return await getOutcome(ctx, settlement.paymentId);
   } catch (error) {
@@ -176,13 +176,14 @@ async function finishActivation(ctx: Shard, settlement: Settlement, transaction:
 async function finishTestActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
   const held = await getHolding(ctx.db, { id: settlement.merchantId, plan: 'free', planThrough: null }, settlement);
   return storeEnd(ctx, settlement, () => {
-    const { events, writes, receiptId } = planActivation(ctx, settlement, transaction, held);
-    return {
-      events,
-      writes: [...writes, ...settleSettlement(ctx, settlement, transaction.slot)],
-      result: { status: 'settled', receiptId },
-    };
+    const { events, writes, receiptId } = planActivated(ctx, settlement, transaction, held);
+    return { events, writes, result: { status: 'settled', receiptId } };
   });
+}
+
+function planActivated(ctx: Shard, settlement: Settlement, transaction: ChainTransaction, held: Awaited<ReturnType<typeof getHolding>>) {
+  const activated = planActivation(ctx, settlement, transaction, held);
+  return { ...activated, writes: [...activated.writes, ...settleSettlement(ctx, settlement, transaction.slot)] };
 }
 
 /** Why a settled sale serves no request: the chain dropped its money. It serves again once the money is back. */

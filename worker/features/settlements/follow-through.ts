@@ -124,7 +124,7 @@ async function broadcastAndLook(ctx: Shard, settlement: Settlement, options: Wat
     if (ctx.leftMs() <= wait) return { status: 'pending' };
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const sighting = await chain.findTransaction(settlement.txSignature);
-    const outcome = sighting.kind === 'found' ? await finishSettlement(ctx, settlement, sighting.transaction) : null;
+    const outcome = sighting.kind === 'found' ? await interpretSighting(ctx, settlement, sighting, null) : null;
     // Pending although it is on the chain: others were storing at the same moment, so it is tried again like a look.
     if (outcome && outcome.status !== 'pending') return outcome;
     if (sighting.kind === 'unavailable') ctx.note(`rpc: ${sighting.reason}`);

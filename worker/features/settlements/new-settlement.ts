@@ -2,7 +2,6 @@ import { sha256Hex } from '#core/crypto.ts';
 import { base58, base64 } from '#core/encoding.ts';
 import { newId, type PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
 
 /** The sweep leaves a new claim alone while its call may still be at work. */
 const CLAIM_LEASE_MS = 30 * SECOND;
@@ -11,7 +10,7 @@ const CLAIM_LEASE_MS = 30 * SECOND;
  * The columns in which every settlement begins alike: of a payment to come, whose transaction is on its way. `leaseMs`: when the sweep looks
  * for it first.
  */
-export const newSettlementColumns = ({ now }: Ctx, lastValidBlockHeight: number, leaseMs = CLAIM_LEASE_MS) => ({
+export const newSettlementColumns = (now: number, lastValidBlockHeight: number, leaseMs = CLAIM_LEASE_MS) => ({
   paymentId: newId<PaymentId>(now),
   asset: 'USDC' as const,
   lastValidBlockHeight,

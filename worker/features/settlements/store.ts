@@ -38,7 +38,7 @@ export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settl
 
 /**
  * A settlement as it stands now, with the receipt of its payment or activation once there is one. `isLost`: the chain dropped its
- * transaction before any request was told of its success.
+ * transaction before any request was answered with its success.
  */
 export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
   const { droppedAt, answeredBy } = txClaims;
@@ -144,14 +144,14 @@ export const takeDueSettlements = (ctx: Shard, max: number): Promise<Settlement[
 /** The reason of settlements that the chain never showed, as far as any node could tell. */
 export const EXPIRED = 'blockhash_expired';
 
-/** The one call that was told of a payment's success; null: none yet. */
-export async function findTold(db: Db, { paymentId }: Settlement): Promise<string | null> {
+/** Request that was answered with a payment's success; null if none was yet. */
+export async function findAnsweredBy(db: Db, { paymentId }: Settlement): Promise<string | null> {
   const claim = db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(eq(txClaims.subjectId, paymentId));
   return (await claim.get())?.answeredBy ?? null;
 }
 
-/** The second statement fails the batch where another call was told since `before` was found, or the money was dropped. */
-export const giveSuccess = (ctx: Shard, { paymentId }: Settlement, call: string, before: string | null): Write[] => [
+/** The second statement fails the batch if another request was answered since `before` was found, or the money was dropped. */
+export const assignSuccess = (ctx: Shard, { paymentId }: Settlement, call: string, before: string | null): Write[] => [
   ctx.db
     .update(txClaims)
     .set({ answeredBy: call })
@@ -169,7 +169,7 @@ export const giveSuccess = (ctx: Shard, { paymentId }: Settlement, call: string,
  * Gives the success of a settled payment to one call, for ever: on its claim, which is never deleted, and as a copy on the settlement,
  * which each later call reads. Answers which call has it; the same call may ask again.
  */
-export async function takeSuccess(db: Db, { paymentId }: Settlement, call: AnswerId): Promise<string | null> {
+export async function claimSuccess(db: Db, { paymentId }: Settlement, call: AnswerId): Promise<string | null> {
   const ofSettlement = and(eq(settlements.paymentId, paymentId), eq(settlements.status, 'settled'));
   const [, , [stored]] = await db.batch([
     db

@@ -3,8 +3,7 @@ import { base64 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import type { AuthorizationId } from '#core/ids.ts';
 import { planStop, routeOf } from '#features/authorizations/authorization.ts';
-import { inMode } from '#platform/chain/scope.ts';
-import { type Actor, type Ctx, isOf, type Scope, type Shard } from '#platform/context.ts';
+import { type Actor, type Ctx, isOf, type Scope } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { poll } from '#platform/deadline.ts';
@@ -39,10 +38,8 @@ const newMismatch = (reason: string, { retryable = false } = {}): ApiError =>
  * Prepares a cancellation for the subscriber's wallet, and changes nothing. Throws 404 for any other wallet, 409 subscription_cancelled, 409
  * subscription_requires_reapproval if nothing is left to cancel, 503.
  */
-export async function prepareCancel(shard: Shard, id: AuthorizationId, walletAddress: string): Promise<PreparedCancellation> {
-  const row = await getAuthorization(shard, id);
+export async function prepareCancel(ctx: Scope, row: AuthorizationRow, walletAddress: string): Promise<PreparedCancellation> {
   if (row.subscriberWallet !== walletAddress) throw new ApiError('not_found');
-  const ctx = await inMode(shard, row);
   const look = await lookAt(ctx, row);
   const { subscription } = look.sight;
   // A subscription that the buyer began again without a checkout is not this one.
@@ -57,9 +54,7 @@ export async function prepareCancel(shard: Shard, id: AuthorizationId, walletAdd
  * Records a buyer's cancellation, which the account on the chain and the proof's transaction must show. Safe to repeat. 404, 422
  * payment_mismatch with the reason (retryable while the transaction may land), 503.
  */
-export async function confirmCancel(shard: Shard, id: AuthorizationId, proof: CancelProof): Promise<AuthorizationRow> {
-  const row = await getAuthorization(shard, id);
-  const ctx = await inMode(shard, row);
+export async function confirmCancel(ctx: Scope, row: AuthorizationRow, proof: CancelProof): Promise<AuthorizationRow> {
   const txSignature = 'wire' in proof ? await sendCancellation(ctx, row, proof.wire) : proof.txSignature;
   await requireCancellation(ctx, row, txSignature);
   const look = await lookAt(ctx, row);

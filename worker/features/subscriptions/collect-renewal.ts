@@ -172,7 +172,7 @@ function draftSettlement(
   { nonce, merchantName }: { nonce: string; merchantName: string },
 ): Settlement {
   return {
-    ...newSettlementColumns(ctx, lastValidBlockHeight, FIRST_CHECK_MS),
+    ...newSettlementColumns(ctx.now, lastValidBlockHeight, FIRST_CHECK_MS),
     ...ownTransactionColumns(wire),
     merchantId: row.merchantId,
     livemode: row.livemode,

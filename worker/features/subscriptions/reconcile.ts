@@ -4,7 +4,7 @@ import { Memory } from '#core/isolate/memory.ts';
 import { DAY, SECOND } from '#core/time.ts';
 import { factsOf, overAt, stepAuthorization } from '#features/authorizations/authorization.ts';
 import { findAuthorization } from '#features/authorizations/store.ts';
-import { type Ctx, hasSubscriptions, type Shard } from '#platform/context.ts';
+import { hasSubscriptions, type Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
@@ -51,41 +51,40 @@ function planLook(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Ch
   if (row.stoppedAt !== null) return unchanged(row);
   const seen = consentIn(row, look);
   const step = stepAfterLook(factsOf(row), seen, ctx.now);
-  if (step !== null) return stepAuthorization(ctx, row, step, patchOf(ctx, row, step, look));
+  if (step !== null) return stepAuthorization(ctx, row, step, patchOf(ctx.now, row, step, look));
   // A cancelled subscription can be resumed until its period on the chain ends.
   const isOver = row.status === 'cancelled' && row.endedAt === null && (row.cancelEffectiveAt ?? 0) <= ctx.now;
-  return isOver ? stepAuthorization(ctx, row, null, overAt(ctx)) : unchanged(row);
+  return isOver ? stepAuthorization(ctx, row, null, overAt(ctx.now)) : unchanged(row);
 }
 
-function patchOf(ctx: Ctx, row: AuthorizationRow, step: AuthorizationStep, look: SubscriptionLook): Partial<AuthorizationRow> {
+function patchOf(now: number, row: AuthorizationRow, step: AuthorizationStep, look: SubscriptionLook): Partial<AuthorizationRow> {
   switch (step) {
     case 'requestCancel':
     case 'cancel':
-      return { ...cancelledPatch(ctx, row, look), ...refusedPatch(ctx, row, 'cancelled') };
+      return { ...cancelledPatch(now, row, look), ...refusedPatch(now, row, 'cancelled') };
     case 'resume':
     case 'approve':
-      return { cancelledAt: null, cancelEffectiveAt: null, failures: 0, endedAt: null, ...dueAgain(ctx, row) };
+      return { cancelledAt: null, cancelEffectiveAt: null, failures: 0, endedAt: null, ...dueAgain(now, row) };
     case 'loseApproval':
-      return { nextAttemptAt: null, nextLookAt: ctx.now + DAY, ...refusedPatch(ctx, row, 'lost') };
+      return { nextAttemptAt: null, nextLookAt: now + DAY, ...refusedPatch(now, row, 'lost') };
     default:
-      return overAt(ctx);
+      return overAt(now);
   }
 }
 
-function cancelledPatch(ctx: Ctx, row: AuthorizationRow, { standing }: SubscriptionLook): Partial<AuthorizationRow> {
-  const { now } = ctx;
+function cancelledPatch(now: number, row: AuthorizationRow, { standing }: SubscriptionLook): Partial<AuthorizationRow> {
   const cancelEffectiveAt = standing.kind === 'cancelled' ? Number(standing.endsAt) * SECOND : (row.cancelEffectiveAt ?? now);
   const lastsUntil = Math.max(cancelEffectiveAt, row.paidThrough ?? 0);
   const next = row.paidThrough !== null && row.paidThrough > now ? row.paidThrough : cancelEffectiveAt;
   return {
     cancelledAt: row.cancelledAt ?? now,
     cancelEffectiveAt,
-    ...(lastsUntil <= now ? overAt(ctx) : { nextAttemptAt: null, nextLookAt: Math.min(next, now + DAY) }),
+    ...(lastsUntil <= now ? overAt(now) : { nextAttemptAt: null, nextLookAt: Math.min(next, now + DAY) }),
   };
 }
 
 /** Records the failure of a collection that was due. */
-function refusedPatch({ now }: Ctx, { nextAttemptAt }: AuthorizationRow, seen: Exclude<ConsentSeen, 'given'>): Partial<AuthorizationRow> {
+function refusedPatch(now: number, { nextAttemptAt }: AuthorizationRow, seen: Exclude<ConsentSeen, 'given'>): Partial<AuthorizationRow> {
   if (nextAttemptAt === null || nextAttemptAt > now) return {};
   const code = seen === 'cancelled' ? 'subscription_cancelled' : 'subscription_requires_reapproval';
   const lastCollection: LastCollection = { at: now, status: 'failed', code };
@@ -93,7 +92,7 @@ function refusedPatch({ now }: Ctx, { nextAttemptAt }: AuthorizationRow, seen: E
 }
 
 /** Due with the period after the paid time, or at once if that has begun. */
-function dueAgain({ now }: Ctx, row: AuthorizationRow): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'> {
+function dueAgain(now: number, row: AuthorizationRow): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'> {
   const { paidThrough } = row;
   const nextAttemptAt = paidThrough !== null && paidThrough > now ? firstAttemptAt(paidThrough, luckOf(row.id)) : now;
   return { nextAttemptAt, nextLookAt: now + DAY };

@@ -111,8 +111,10 @@ export const cancellationRoutes = routes('Subscriptions')
     returns: CancelIntentBody,
     codes: ['not_found', 'subscription_cancelled', 'subscription_requires_reapproval', 'rpc_unavailable'],
     shard: ({ ctx, params }) => locate(ctx, ({ db }) => findAuthorization(db, params.authorization_id)),
-    answer: async ({ shard, params, body }) => {
-      const { transaction, expiresAt, effectiveAt } = await prepareCancel(shard, params.authorization_id, body.wallet_address);
+    load: ({ shard, params }) => getAuthorization(shard, params.authorization_id),
+    owner: (authorization) => authorization,
+    answer: async ({ scope, row, body }) => {
+      const { transaction, expiresAt, effectiveAt } = await prepareCancel(scope, row, body.wallet_address);
       return { transaction, expires_at: iso(expiresAt), effective_at: iso(effectiveAt) };
     },
   })
@@ -131,9 +133,9 @@ export const cancellationRoutes = routes('Subscriptions')
     returns: AuthorizationBody,
     codes: ['idempotency_race', 'not_found', 'payment_mismatch', 'rpc_unavailable'],
     shard: ({ ctx, params }) => locate(ctx, ({ db }) => findAuthorization(db, params.authorization_id)),
-    leased: ({ shard, params, body }) => {
-      const proof = body.transaction === undefined ? { txSignature: body.tx_signature! } : { wire: body.transaction };
-      return confirmCancel(shard, params.authorization_id, proof);
-    },
+    load: ({ shard, params }) => getAuthorization(shard, params.authorization_id),
+    owner: (authorization) => authorization,
+    leased: ({ scope, row, body }) =>
+      confirmCancel(scope, row, body.transaction === undefined ? { txSignature: body.tx_signature! } : { wire: body.transaction }),
     present: toAuthorizationResource,
   });

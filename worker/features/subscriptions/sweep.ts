@@ -106,7 +106,7 @@ async function followCheckout(ctx: Shard, row: AuthorizationRow, look: Subscript
   const payment = await getPayment(ctx, row.paymentId);
   if (payment.status === 'FAILED') {
     await changeAuthorization(ctx, row, (current) =>
-      current.status === 'pending' ? stepAuthorization(ctx, current, 'expire', overAt(ctx)) : unchanged(current),
+      current.status === 'pending' ? stepAuthorization(ctx, current, 'expire', overAt(ctx.now)) : unchanged(current),
     );
     return;
   }

@@ -11,8 +11,7 @@ import { firstCheckoutRail, openRails } from '#features/products/selling/checkou
 import { payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import { dueIn } from '#features/rails/quote.ts';
 import { hasPublishedPlan } from '#features/rails/subscription-plan/plan.ts';
-import { inMode } from '#platform/chain/scope.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
+import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { PAGE_ASSETS } from '../assets.ts';
@@ -35,10 +34,9 @@ const isPhone = (userAgent: string): boolean => /Android|iPhone|iPad|iPod|Mobile
 /** `/p/{slug}`: who sells what for how much, whole before any script has run; then the panel that takes the payment. */
 export async function sendCheckout(
   page: PageContext,
-  shard: Shard,
+  ctx: Scope,
   sold: Pick<SessionListing, 'listing'> & Partial<SessionListing>,
 ): Promise<Response> {
-  const ctx = await inMode(shard, sold.listing.product);
   const shown = await openListing(page, ctx, sold);
   const { facts, sale } = shown;
   if (sale.product.renewalMode === 'AUTOMATIC') return sendSubscribe(shown, { now: ctx.now, begunId: sold.payment?.id ?? null });

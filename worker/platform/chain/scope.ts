@@ -7,7 +7,7 @@ import { findClock, type SandboxClock } from './clock.store.ts';
 import { simulatedConfig } from './simulated-config.ts';
 
 /** Whose rows, in which mode, and of which session where a customer of a session is meant. */
-interface ScopeOwner {
+export interface ScopeOwner {
   merchantId: AccountId;
   livemode: boolean;
   customerRef?: string | null;

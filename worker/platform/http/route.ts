@@ -17,6 +17,7 @@ import type {
   SetupIntentId,
   TicketId,
 } from '#core/ids.ts';
+import { inMode, type ScopeOwner } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { Answer, StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
@@ -111,6 +112,11 @@ interface Checks<C, F> {
   /** Database of what a public route names. Chosen before the Idempotency-Key is looked up. */
   shard?(call: C & { checked: F }): Shard | Promise<Shard>;
 }
+/** Row that a call is about. It is loaded after the stored answer was looked up; `scope` is then its merchant's, in its mode and by its clock. */
+type Loads<C, L> =
+  | { load(call: C): Promise<L>; owner(row: NoInfer<L>): ScopeOwner; respond?: never; answered?: never }
+  | { load?: undefined; owner?: undefined };
+type Loaded<L> = [L] extends [object] ? { row: L; scope: Scope } : unknown;
 interface Presents<C, T, S> extends KeyOptions {
   present(result: T, call: C): S | Promise<S>;
   /** Runs once the answer is stored, and again whenever it is found. */
@@ -135,6 +141,7 @@ type Declare<K extends 'actor' | 'viewer' | 'anyone', Options> = <
   R extends z.ZodType | Response2xx,
   F,
   T,
+  L = undefined,
   Params extends Optional<z.ZodType> = undefined,
   Q extends Optional<z.ZodType | Shape> = undefined,
   B extends Optional<z.ZodType> = undefined,
@@ -143,7 +150,8 @@ type Declare<K extends 'actor' | 'viewer' | 'anyone', Options> = <
   route: Options &
     Declared<P, Params, Q, B, H, R> &
     Checks<CallOf<K, ParamsOf<P, Params>, QueryOf<Q>, Parsed<B>, Parsed<H>>, F> &
-    Answers<CallOf<K, ParamsOf<P, Params>, QueryOf<Q>, Parsed<B>, Parsed<H>> & { checked: F }, T, BodyOf<R>>,
+    Loads<CallOf<K, ParamsOf<P, Params>, QueryOf<Q>, Parsed<B>, Parsed<H>> & { checked: F }, L> &
+    Answers<CallOf<K, ParamsOf<P, Params>, QueryOf<Q>, Parsed<B>, Parsed<H>> & { checked: F } & Loaded<L>, T, BodyOf<R>>,
 ) => Routes;
 type CallOf<K, P, Q, B, H> = K extends 'actor'
   ? ActorCall<P, Q, B, H>
@@ -169,10 +177,12 @@ export interface Routes extends Router {
   public: Declare<'anyone', Pick<KindOptions, 'key' | 'security' | 'guards'> & Partial<OnBucket>>;
 }
 
-type AnyCall = Call<AppEnv, unknown, unknown, unknown, unknown> & { checked: unknown };
+type AnyCall = Call<AppEnv, unknown, unknown, unknown, unknown> & { checked: unknown; row: unknown; scope: Scope };
 type AnyRoute = Declared<string, z.ZodType, z.ZodType | Shape, z.ZodType, z.ZodType, z.ZodType | Response2xx> &
   Checks<AnyCall, unknown> &
   KeyOptions & {
+    load?(call: AnyCall): Promise<unknown>;
+    owner?(row: unknown): ScopeOwner;
     answer?(call: AnyCall): unknown;
     once?(call: AnyCall, storeAnswer: StoreAnswer<unknown>): Promise<unknown>;
     leased?(call: AnyCall): Promise<unknown>;
@@ -236,25 +246,43 @@ type HandlerContext = AnyCall['c'] & {
 
 /** Reads the request, runs the verb under its idempotency and sends the answer. */
 function handlerOf(route: AnyRoute) {
-  const { check, shard, answer, once, leased, respond, present, answered, isSecret, keepMs } = route;
+  const { check, shard, load, owner, answer, once, leased, respond, present, answered, isSecret, keepMs } = route;
   const status = Number(Object.keys(responsesOf(route))[0]);
   const options: KeyOptions = { ...(isSecret ? { isSecret } : {}), ...(keepMs === undefined ? {} : { keepMs }) };
+  const complete = async (call: AnyCall): Promise<AnyCall> => {
+    if (!load || !owner) return call;
+    const row = await load(call);
+    return Object.assign(call, { row, scope: await inMode(call.shard, owner(row)) });
+  };
   return async (c: HandlerContext) => {
     const [params, query, body, headers] = ['param', 'query', 'json', 'header'].map((target) => c.req.valid(target));
     const { ctx, actor, scope, viewer } = c.var;
-    const call = { c, ctx, shard: c.var.shard, actor, scope, viewer, params, query, body, headers, checked: undefined as unknown };
+    const call = {
+      c,
+      ctx,
+      shard: c.var.shard,
+      actor,
+      scope,
+      viewer,
+      params,
+      query,
+      body,
+      headers,
+      checked: undefined as unknown,
+      row: undefined as unknown,
+    };
     call.checked = await check?.(call);
     if (shard) {
       call.shard = await shard(call);
       c.set('shard', call.shard);
     }
     if (respond) return respond(call);
-    if (answer) return c.json(await answer(call), status);
+    if (answer) return c.json(await answer(await complete(call)), status);
     const shown = async (result: unknown): Promise<Answer> => ({ status, body: await present!(result, call) });
     const request = await keyedRequest(c, options);
     const stored = once
-      ? await answerOnce(call.shard, request, (storeAnswer) => once(call, storeAnswer), shown)
-      : await answerLeased(call.shard, request, () => leased!(call), shown);
+      ? await answerOnce(call.shard, request, async (storeAnswer) => once(await complete(call), storeAnswer), shown)
+      : await answerLeased(call.shard, request, async () => leased!(await complete(call)), shown);
     await answered?.(call, stored);
     return sendAnswer(c, stored);
   };

@@ -108,8 +108,12 @@ async function draftActivation(
   read: PaymentReading & { ok: true },
 ): Promise<SettlementDraft> {
   const { plan, setupIntentId } = input;
-  const challenge = readChallenge(ctx, read.accepted, { livemode: ctx.livemode, merchantId: accountId, productId: `plan:${plan}` });
-  if (!challenge.ok) return challenge;
+  const sold = { livemode: ctx.livemode, merchantId: accountId, productId: `plan:${plan}` };
+  const challenge = readChallenge({ keys: ctx.config.CHALLENGE_KEYS!, now: ctx.now }, read.accepted, sold);
+  if (!challenge.ok) {
+    ctx.note(challenge.note);
+    return challenge;
+  }
   return draftPayment(ctx, read.verified, {
     merchantId: accountId,
     livemode: ctx.livemode,

@@ -6,7 +6,7 @@ import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND, unixSeconds } from '#core/time.ts';
 import { findActiveListing, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
 import { requireWallet } from '#platform/chain/payees.ts';
-import type { Ctx, Scope, Shard } from '#platform/context.ts';
+import type { Config, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commitNew } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Handoff } from '#platform/db/tables/checkout.ts';
@@ -82,7 +82,7 @@ export async function createHandoff(
   const product = await getProduct(ctx, productId);
   if (product.status !== 'active')
     throw new ApiError('state_conflict', { detail: 'The product is archived.', meta: { reason: 'product_active' } });
-  const secrets = requireSecrets(ctx);
+  const secrets = requireSecrets(ctx.config);
   // The token knows whole seconds; row and answer say the same.
   const expiresAt = Math.floor((ctx.now + HANDOFF_MS) / SECOND) * SECOND;
   const handoff: Handoff = {
@@ -105,8 +105,8 @@ export async function createHandoff(
 }
 
 /** What a token of ours names, whatever became of it. 403 handoff_secret_mismatch, 503 handoff_not_configured. */
-export function verifyHandoff(ctx: Ctx, productId: ProductId, token: string): NamedHandoff {
-  const parsed = parseHandoffToken(requireSecrets(ctx), productId, token);
+export function verifyHandoff(config: Config, productId: ProductId, token: string): NamedHandoff {
+  const parsed = parseHandoffToken(requireSecrets(config), productId, token);
   if (!parsed.ok) throw new ApiError('handoff_secret_mismatch');
   return parsed.value;
 }
@@ -126,15 +126,15 @@ export async function getHandoff(ctx: Shard, named: NamedHandoff, running: Payme
 }
 
 /**
- * What a hand-off leads to: an active product. 404 for an unknown or archived one; of an account that was deleted since, 410
- * handoff_expired, as for any hand-off that is over.
+ * Loads an unused hand-off and the active product that it leads to. Throws 404 for an unknown or archived product; if its account was
+ * deleted since, 410 handoff_expired, as for any hand-off that is over.
  */
-export async function getHandedListing(ctx: Shard, slug: string, token: string): Promise<Listing> {
-  const listing = await findActiveListing(ctx.db, slug);
-  if (listing) return listing;
-  const orphan = (await findOrphan(ctx.db, slug)) ?? raise('not_found');
-  verifyHandoff(ctx, orphan.id, token);
-  throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
+export async function loadHandoff(shard: Shard, slug: string, token: string): Promise<{ listing: Listing; handoff: Handoff }> {
+  const listing = await findActiveListing(shard.db, slug);
+  const { id: productId } = listing?.product ?? (await findOrphan(shard.db, slug)) ?? raise('not_found');
+  const named = verifyHandoff(shard.config, productId, token);
+  if (!listing) throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
+  return { listing, handoff: await getHandoff(shard, named) };
 }
 
 /** The wallet a buyer is expected to pay from. The merchant's own wallet is dropped: a transfer to itself pays nothing, and the buyer never named it. */
@@ -153,7 +153,7 @@ const usedHandoff = ({ baseUrl }: Ctx, paymentId: PaymentId): ApiError =>
     meta: { reason: 'used', payment_id: paymentId, status_url: `${baseUrl}/v1/payments/${paymentId}` },
   });
 
-function requireSecrets({ config }: Ctx): string {
+function requireSecrets(config: Config): string {
   return config.HANDOFF_SECRETS ?? raise('handoff_not_configured', { meta: { missing: ['HANDOFF_SECRETS'] } });
 }
 

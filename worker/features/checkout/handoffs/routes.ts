@@ -6,7 +6,7 @@ import { locate } from '#platform/db/directory.ts';
 import { HttpsUrl, Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
 import { created, given, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
-import { createHandoff, getHandedListing, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
+import { createHandoff, labelOf, loadHandoff } from './handoff.ts';
 
 const slug = z
   .string()
@@ -73,11 +73,10 @@ export const handoffRoutes = routes('Checkout')
     codes: ['handoff_secret_mismatch', 'not_found', 'handoff_expired', 'handoff_not_configured'],
     shard: ({ ctx, params }) => locate(ctx, ({ db }) => hasSlug(db, params.slug)),
     answer: async ({ shard, params }) => {
-      const { product } = await getHandedListing(shard, params.slug, params.token);
-      const handoff = await getHandoff(shard, verifyHandoff(shard, product.id, params.token));
+      const { listing, handoff } = await loadHandoff(shard, params.slug, params.token);
       return {
-        product_id: product.id,
-        slug: product.slug,
+        product_id: listing.product.id,
+        slug: listing.product.slug,
         ...given('customer_label', labelOf(handoff)),
         expires_at: iso(handoff.expiresAt),
       };

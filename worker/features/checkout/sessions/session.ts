@@ -20,10 +20,9 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import type { RailId } from '#rules/rails.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { loadNamedIdentity } from '../buyer-identity/identity.ts';
-import { beginPayment, type Connect, type IdentityNeeded } from '../connect.ts';
+import { type Checkout, type Connect, type IdentityNeeded, type PendingCheckout, planCheckout, prepareCheckout } from '../connect.ts';
 import { getHandoff, hintOf, verifyHandoff } from '../handoffs/handoff.ts';
 import { requireBuyer } from '../plan-payment.ts';
-import { type BegunPayment, type Checkout, prepareCheckout } from '../prepare-checkout.ts';
 import { paymentSessionStatusOf } from './status.ts';
 import { findPaymentSession, holdPayment, insertPaymentSession } from './store.ts';
 
@@ -84,19 +83,19 @@ async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promi
  * for; a new one only where there is none or the last one failed. A hand-off must be ours and unused, or used for this very
  * payment: only then does the wallet it names count. 404 for a session of another product, 409 state_conflict once it is paid or while
  * it is paid in another asset, 410 session_expired once it is over, 422 identity_verification_required for a payment begun before the merchant asked who buys, and
- * what a hand-off and `beginPayment` refuse.
+ * what a hand-off and `planCheckout` refuse.
  */
 export async function connectInSession(
   shard: Shard,
   input: Connect,
   paymentSessionId: PaymentSessionId,
 ): Promise<Checkout | IdentityNeeded> {
-  const reload = async () => (await findPaymentSession(shard.db, paymentSessionId)) ?? raise('not_found');
+  const reload = () => loadSession(shard, paymentSessionId);
   const known = await reload();
-  const ctx = await inMode(shard, known.session);
+  const { scope: ctx } = known;
   const listing = await getListing(ctx.db, input.slug);
   if (known.session.productId !== listing.product.id) raise('not_found');
-  const named = input.handoffToken === undefined ? null : verifyHandoff(ctx, listing.product.id, input.handoffToken);
+  const named = input.handoffToken === undefined ? null : verifyHandoff(ctx.config, listing.product.id, input.handoffToken);
   const begun = await transact(ctx, { known, reload }, async ({ session, payment }): Promise<Change<Begun | IdentityNeeded>> => {
     const running = runningIn(ctx, session, payment);
     const handoff = named && (await getHandoff(ctx, named, running?.id));
@@ -124,6 +123,11 @@ export async function connectInSession(
   return checkout;
 }
 
+async function loadSession(shard: Shard, paymentSessionId: PaymentSessionId) {
+  const known = (await findPaymentSession(shard.db, paymentSessionId)) ?? raise('not_found');
+  return { ...known, scope: await inMode(shard, known.session) };
+}
+
 /** Throws 409 `other_asset`: a wallet without the asset of the first payment cannot sign its transaction. */
 function requireSameAsset(running: Payment, { asset = running.asset }: Connect): void {
   if (asset === running.asset) return;
@@ -132,7 +136,7 @@ function requireSameAsset(running: Payment, { asset = running.asset }: Connect):
 }
 
 /** The payment under way in a session, and the wallet its buyer is known to pay from. */
-interface Begun extends BegunPayment {
+interface Begun extends PendingCheckout {
   wallet: string | null;
 }
 
@@ -193,7 +197,7 @@ async function planBegin(
 ): Promise<Change<Begun | IdentityNeeded>> {
   // Taken off sale: what is being paid finishes, nothing begins.
   if (listing.product.status !== 'active') raise('not_found');
-  const change = await beginPayment(ctx, promisedIn(session, listing), input, {
+  const change = await planCheckout(ctx, promisedIn(session, listing), input, {
     session,
     handoff,
     expiresAt: endOfNext(ctx, session),

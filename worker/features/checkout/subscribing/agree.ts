@@ -45,7 +45,7 @@ async function requireNoneActive(ctx: Shard, address: string, seller: Tenant): P
 const newSubscribedError = (ctx: Shard, { id }: Pick<AuthorizationRow, 'id'>): ApiError =>
   new ApiError('state_conflict', {
     detail: 'This wallet is subscribed already.',
-    meta: { reason: 'subscribed', authorization_id: id, manage_url: manageUrlOf(ctx, id) },
+    meta: { reason: 'subscribed', authorization_id: id, manage_url: manageUrlOf(ctx.baseUrl, id) },
   });
 
 /**

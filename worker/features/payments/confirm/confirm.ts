@@ -1,6 +1,6 @@
-import { ApiError, raise, unreachable } from '#core/errors.ts';
+import { ApiError, assert, raise, unreachable } from '#core/errors.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import type { Shard, Tenant } from '#platform/context.ts';
+import type { Scope, Shard, Tenant } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
@@ -27,10 +27,12 @@ interface ConfirmPayment {
   /** Stores the answer in the batch that confirms. */
   storeAnswer?: StoreAnswer<Confirmation>;
   /** Confirms what no transaction of a buyer pays, such as the first period of a subscription; null of every other payment. */
-  follow?(payment: Payment): Promise<Confirmation> | null;
+  follow?(scope: Scope, payment: Payment): Promise<Confirmation> | null;
 }
 
 export interface Confirmation {
+  /** Scope of the payment: its merchant, mode and clock. */
+  scope: Scope;
   payment: Payment;
   alreadyConfirmed: boolean;
 }
@@ -41,127 +43,91 @@ export interface Confirmation {
  * session as it was: a stranger can neither fail nor lock a payment.
  */
 export async function confirmPayment(shard: Shard, input: ConfirmPayment): Promise<Confirmation> {
-  const known = await loadAllowed(shard, input);
-  const followed = input.follow?.(known.payment);
+  const { scope, loaded } = await loadKnown(shard, input, []);
+  const followed = input.follow?.(scope, loaded.payment);
   if (followed) return followed;
-  const ctx = await inMode(shard, known.payment);
   // A repeated confirm is answered from what is stored, even while the node is down.
-  if (isReplay(known.payment, input)) {
-    await grantAccess(ctx, known.payment);
-    return { payment: known.payment, alreadyConfirmed: true };
-  }
-  return applySighting(ctx, input, known, await ctx.chain.findTransaction(input.txSignature));
+  const sighting = isReplay(loaded.payment, input) ? null : await scope.chain.findTransaction(input.txSignature);
+  return applySighting(scope, input, loaded, sighting, []);
 }
 
-/**
- * A transaction that was named without the payment it pays: its memo tells. `later` where the chain or the database
- * does not show enough yet, `nothing` where it is none of ours.
- */
-export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'settled' | 'later' | 'unavailable' | 'nothing'> {
-  const sighting = await ctx.chain.findTransaction(txSignature);
-  if (sighting.kind !== 'found') return sighting.kind === 'unavailable' ? 'unavailable' : 'later';
-  const refundNonce = refundNonceOf(sighting.transaction);
-  if (refundNonce !== null) {
-    const refund = await findRefundByNonce(ctx, refundNonce);
-    if (!refund) return 'nothing';
-    await noteRefund(ctx, sighting.transaction, refund);
-    return 'settled';
-  }
-  const payment = await findNamedSession(ctx, sighting.transaction);
-  if (payment === 'none') return 'nothing';
-  if (!payment) return 'later';
-  await confirmFound(ctx, { paymentId: payment.id, txSignature, viewer: null }, sighting);
-  return 'settled';
-}
-
-/** The session a transaction's one `svc:` memo names; null where no such session is stored (yet). */
-export async function findNamedSession(ctx: Shard, { memos }: ChainTransaction): Promise<Payment | null | 'none'> {
-  const [memo, ...more] = svcMemos(memos);
-  if (memo === undefined || more.length > 0) return 'none';
-  const nonce = memo.slice('svc:'.length);
-  const open = await findSession(ctx, nonce);
-  const isMissing = open === undefined && (await restoreEnded(ctx, { nonces: [nonce] })) > 0;
-  return (isMissing ? await findSession(ctx, nonce) : open) ?? null;
-}
-
-/** The confirmation of a transaction already looked up: who may have paid is known before anything is read, so one read is enough. */
-export async function confirmFound(ctx: Shard, input: ConfirmPayment, sighting: Sighting): Promise<Confirmation> {
+/** Confirms by a transaction that was already looked up: who may have paid is known before anything is read, so one read is enough. */
+export async function confirmFound(shard: Shard, input: ConfirmPayment, sighting: Sighting): Promise<Confirmation> {
   const payers = sighting.kind === 'found' ? spendersOf(sighting.transaction) : [];
-  return applySighting(ctx, input, await loadAllowed(ctx, input, payers), sighting, payers);
+  const { scope, loaded } = await loadKnown(shard, input, payers);
+  return applySighting(scope, input, loaded, sighting, payers);
 }
 
 const isReplay = (payment: Payment, { txSignature }: ConfirmPayment): boolean =>
   payment.status === 'CONFIRMED' && payment.txSignature === txSignature;
 
-async function loadAllowed(ctx: Shard, { paymentId, txSignature, viewer }: ConfirmPayment, payers: string[] = []): Promise<Loaded> {
-  const stored = await loadConfirmation(ctx, paymentId, txSignature, payers);
-  const loaded = stored ?? (await loadEnded(ctx, { paymentId, txSignature, viewer }));
-  requireViewer(loaded.payment, viewer);
-  return loaded;
-}
-
-/** A session that ended long ago is made whole again only for a transaction that the chain shows. 404, and as one that failed. */
-async function loadEnded(shard: Shard, { paymentId, txSignature, viewer }: ConfirmPayment): Promise<Loaded> {
-  const payment = await getPayment(shard, paymentId);
+/**
+ * Loads what a confirmation has to know, and the scope of the payment. A session that ended long ago is made whole again only for a
+ * transaction that the chain shows. Throws 404, and as a session that failed.
+ */
+async function loadKnown(
+  shard: Shard,
+  { paymentId, txSignature, viewer }: ConfirmPayment,
+  payers: string[],
+): Promise<{ scope: Scope; loaded: Loaded }> {
+  const stored = await loadConfirmation(shard, paymentId, txSignature, payers);
+  const payment = stored?.payment ?? (await getPayment(shard, paymentId));
   requireViewer(payment, viewer);
-  const ctx = await inMode(shard, payment);
-  const { kind } = await ctx.chain.findTransaction(txSignature);
+  const scope = await inMode(shard, payment);
+  if (stored) return { scope, loaded: stored };
+  const { kind } = await scope.chain.findTransaction(txSignature);
   if (kind !== 'found') throw failureOf(payment);
-  await restoreEnded(ctx, { paymentId });
-  return (await loadConfirmation(ctx, paymentId, txSignature, [])) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+  await restoreEnded(scope, { paymentId });
+  const restored = await loadConfirmation(scope, paymentId, txSignature, payers);
+  return { scope, loaded: restored ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 }) };
 }
 
-/** `known` was read with the memberships of the expected wallet and of the wallets in `readFor`. */
+/** Stores what a sighting means, then credits what was bought. `loaded` holds the memberships of the expected wallet and of the wallets in `readFor`. */
 async function applySighting(
-  ctx: Shard,
+  ctx: Scope,
   input: ConfirmPayment,
-  known: Loaded,
-  sighting: Sighting,
-  readFor: readonly string[] = [],
+  loaded: Loaded,
+  sighting: Sighting | null,
+  readFor: readonly string[],
 ): Promise<Confirmation> {
-  const payers = sighting.kind === 'found' ? payersOf(sighting.transaction, known.payment) : [];
+  const payers = sighting?.kind === 'found' ? payersOf(sighting.transaction, loaded.payment) : [];
   // What was read before serves the first plan, if it holds the payer's membership; a lost race reads again.
-  const { customerRef, expectedWallet } = known.payment;
+  const { customerRef, expectedWallet } = loaded.payment;
   const isRead = (payer: string) => payer === expectedWallet || readFor.includes(payer);
   const facts = {
-    known: customerRef !== null || payers.every(isRead) ? known : undefined,
-    reload: () => loadAllowed(ctx, input, payers),
+    known: customerRef !== null || payers.every(isRead) ? loaded : undefined,
+    reload: async () => (await loadKnown(ctx, input, payers)).loaded,
   };
+  const { storeAnswer = skipStoring } = input;
   let verdict: Verdict;
   try {
-    verdict = await transact(ctx, facts, (loaded) =>
-      withConfirmation(planConfirmation(ctx, input, loaded, sighting), input.storeAnswer ?? skipStoring),
-    );
+    verdict = await transact(ctx, facts, async (current) => {
+      const change = planConfirmation(ctx, input, current, sighting);
+      // Only what was brought about is kept: a session that goes on waiting is looked at afresh.
+      if (change.result.outcome !== 'done') return change;
+      return withAnswer(change, storeAnswer({ scope: ctx, payment: change.result.payment, alreadyConfirmed: false }));
+    });
   } catch (error) {
     // Too many purchases of one customer at once: nothing is lost, the service goes on by itself.
     if (!(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;
-    if (sighting.kind === 'found') await rememberFound(ctx, known.payment, input.txSignature);
-    return { payment: known.payment, alreadyConfirmed: false };
+    if (sighting?.kind === 'found') await rememberFound(ctx, loaded.payment, input.txSignature);
+    return { scope: ctx, payment: loaded.payment, alreadyConfirmed: false };
   }
   const isUnseen = verdict.outcome === 'unknown' || (verdict.outcome === 'refused' && verdict.isUnseen === true);
   if (isUnseen) await rememberNamed(ctx, input.paymentId, input.txSignature, input.countUnseen);
   const confirmed = verdict.outcome === 'refused' ? verdict.recovered : verdict.payment;
   if (confirmed) await grantAccess(ctx, confirmed);
   if (verdict.outcome === 'refused') throw verdict.error;
-  if (sighting.kind === 'unavailable' || sighting.kind === 'unreadable') ctx.note(`rpc: ${sighting.reason}`);
-  if (sighting.kind === 'unavailable' && verdict.outcome === 'unknown') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
-  return { payment: verdict.payment, alreadyConfirmed: verdict.outcome === 'already' };
-}
-
-/** Only what was brought about is kept: a session that goes on waiting is looked at afresh. */
-const withConfirmation = async (change: Change<Verdict>, storeAnswer: StoreAnswer<Confirmation>): Promise<Change<Verdict>> =>
-  change.result.outcome === 'done' ? withAnswer(change, storeAnswer({ payment: change.result.payment, alreadyConfirmed: false })) : change;
-
-/** For an answer that is given again: its first call may have crashed between the confirmation and the access that was bought. */
-export async function grantConfirmed(ctx: Shard, paymentId: Payment['id']): Promise<void> {
-  const payment = await findPayment(ctx, paymentId);
-  if (payment) await grantAccess(ctx, payment);
+  if (sighting?.kind === 'unavailable' || sighting?.kind === 'unreadable') ctx.note(`rpc: ${sighting.reason}`);
+  if (sighting?.kind === 'unavailable' && verdict.outcome === 'unknown') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+  return { scope: ctx, payment: verdict.payment, alreadyConfirmed: verdict.outcome === 'already' };
 }
 
 /** Replay, exists, allowed, state, amounts, then effects: in this order. */
-function planConfirmation(ctx: Shard, input: ConfirmPayment, loaded: Loaded, sighting: Sighting): Change<Verdict> {
+function planConfirmation(ctx: Shard, input: ConfirmPayment, loaded: Loaded, sighting: Sighting | null): Change<Verdict> {
   const { payment } = loaded;
   if (isReplay(payment, input)) return unchanged({ outcome: 'already', payment });
+  assert(sighting !== null, 'only a replay is not looked up');
   if (sighting.kind === 'found') return planVerdict(ctx, loaded, sighting.transaction);
   // A session that cannot be paid says so; the signature is remembered all the same: if this is money, the merchant decides.
   const standing = stateError(payment) ?? missingIdentity(loaded);
@@ -194,3 +160,40 @@ const payersOf = (transaction: ChainTransaction, { recipientAta, mint }: Payment
   const first = transfers.filter(({ destination }) => destination === recipientAta);
   return [...new Set([...first, ...transfers].map(({ authority }) => authority))].slice(0, PAYERS_MAX);
 };
+
+/**
+ * A transaction that was named without the payment it pays: its memo tells. `later` where the chain or the database
+ * does not show enough yet, `nothing` where it is none of ours.
+ */
+export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'settled' | 'later' | 'unavailable' | 'nothing'> {
+  const sighting = await ctx.chain.findTransaction(txSignature);
+  if (sighting.kind !== 'found') return sighting.kind === 'unavailable' ? 'unavailable' : 'later';
+  const refundNonce = refundNonceOf(sighting.transaction);
+  if (refundNonce !== null) {
+    const refund = await findRefundByNonce(ctx, refundNonce);
+    if (!refund) return 'nothing';
+    await noteRefund(ctx, sighting.transaction, refund);
+    return 'settled';
+  }
+  const payment = await findNamedSession(ctx, sighting.transaction);
+  if (payment === 'none') return 'nothing';
+  if (!payment) return 'later';
+  await confirmFound(ctx, { paymentId: payment.id, txSignature, viewer: null }, sighting);
+  return 'settled';
+}
+
+/** The session a transaction's one `svc:` memo names; null where no such session is stored (yet). */
+export async function findNamedSession(ctx: Shard, { memos }: ChainTransaction): Promise<Payment | null | 'none'> {
+  const [memo, ...more] = svcMemos(memos);
+  if (memo === undefined || more.length > 0) return 'none';
+  const nonce = memo.slice('svc:'.length);
+  const open = await findSession(ctx, nonce);
+  const isMissing = open === undefined && (await restoreEnded(ctx, { nonces: [nonce] })) > 0;
+  return (isMissing ? await findSession(ctx, nonce) : open) ?? null;
+}
+
+/** For an answer that is given again: its first call may have crashed between the confirmation and the access that was bought. */
+export async function grantConfirmed(ctx: Shard, paymentId: Payment['id']): Promise<void> {
+  const payment = await findPayment(ctx, paymentId);
+  if (payment) await grantAccess(ctx, payment);
+}

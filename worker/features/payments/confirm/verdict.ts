@@ -1,9 +1,9 @@
-import { ApiError } from '#core/errors.ts';
+import { ApiError, unreachable } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import type { Purchase } from '#features/memberships/membership.ts';
 import type { Shard } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
-import type { Payment } from '#platform/db/tables/payments.ts';
+import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
 import type { PeriodTimes } from '#rules/subscriptions/schedule.ts';
 import { matchPayment, type PaidTransfer } from '#solana/match.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
@@ -26,64 +26,93 @@ export type Verdict =
 export const failureOf = (payment: Payment, meta: Record<string, unknown> = {}): ApiError =>
   new ApiError(payment.failureCode === 'session_expired' ? 'session_expired' : 'payment_failed', { meta });
 
-/** What a transaction the chain confirmed means for this session: the state it meets decides, money is never overlooked. */
+type Decision =
+  | { kind: 'refuse'; error: ApiError }
+  | { kind: 'fail' }
+  /** Money arrived that does not pay this session. It is recorded for the merchant to decide. */
+  | { kind: 'unmatched'; error: ApiError; reason: Unmatched['reason']; proof: Proof }
+  /** `confirm` an open session, or `recover` money that missed its session: as a payment of its own, named in `error`. */
+  | { kind: 'confirm'; match: Paying; proof: Proof }
+  | { kind: 'recover'; error: ApiError; match: Paying; proof: Proof };
+type Paying = Extract<CollectionMatch, { payment: PaidTransfer }>;
+
+/** Plans what a transaction that the chain confirmed means for this session. Money is never overlooked. */
 export function planVerdict(ctx: Shard, loaded: Loaded, transaction: ChainTransaction): Change<Verdict> {
+  const { payment } = loaded;
+  const decision = decide(loaded, transaction);
+  switch (decision.kind) {
+    case 'refuse':
+      return unchanged({ outcome: 'refused', error: decision.error });
+    case 'fail': {
+      const failed = planFail(ctx, payment, { failureCode: 'transaction_failed', txSignature: transaction.signature });
+      return { ...failed, result: { outcome: 'done', payment: failed.result } };
+    }
+    case 'unmatched':
+      return { ...planUnmatched(ctx, loaded, decision.proof, decision.reason), result: { outcome: 'refused', error: decision.error } };
+    case 'confirm': {
+      const { proof, match } = decision;
+      const proven = planProven(ctx, loaded, { proof, period: periodIn(match, transaction) }, (sold, subscription) =>
+        planConfirmed(ctx, sold, { proof, paid: match.payment }, subscription),
+      );
+      // Nothing is left that refuses this transaction: it is stored, unless the batch of another request was stored first.
+      return { ...proven, result: { outcome: 'done', payment: proven.result } };
+    }
+    case 'recover': {
+      const { proof, match } = decision;
+      const proven = planRecovered(ctx, loaded, { proof, period: periodIn(match, transaction) });
+      const error = withMeta(decision.error, { recovered_payment_id: proven.result.id });
+      const writes = [abortIfRecovered(ctx, payment), ...proven.writes];
+      return { ...proven, writes, result: { outcome: 'refused', error, recovered: proven.result } };
+    }
+    default:
+      return unreachable(decision);
+  }
+}
+
+/** Decides what a transaction means for a session, by the state that it meets. */
+function decide(loaded: Loaded, transaction: ChainTransaction): Decision {
   const { payment, claim } = loaded;
   const expected = expectationOf(payment);
   const match: CollectionMatch = loaded.authorization
     ? matchCollection(transaction, loaded.authorization, expected)
     : matchPayment(transaction, expected);
-  const refuse = (error: ApiError, change: Change<unknown> = unchanged(null)): Change<Verdict> => ({
-    ...change,
-    result: { outcome: 'refused', error },
-  });
   const mismatch = (reason: string) => new ApiError('payment_mismatch', { meta: { reason } });
-  const standing = stateError(payment);
+  const ended = stateError(payment);
 
   if (!('payment' in match)) {
-    if (match.reason === 'transaction_failed' && !standing && isOwnFailure(payment, transaction)) {
-      const failed = planFail(ctx, payment, { failureCode: 'transaction_failed', txSignature: transaction.signature });
-      return { ...failed, result: { outcome: 'done', payment: failed.result } };
-    }
-    return refuse(standing ?? mismatch(match.reason));
+    if (match.reason === 'transaction_failed' && !ended && isOwnFailure(payment, transaction)) return { kind: 'fail' };
+    return { kind: 'refuse', error: ended ?? mismatch(match.reason) };
   }
   if (claim) {
     // The merchant accepted it while this session was open: its buyer is shown the payment that it became.
-    const isRecovered = standing !== null || loaded.unmatched?.recoveredPaymentId === claim.subjectId;
-    const error = standing ?? mismatch('transaction_already_used');
-    return refuse(isRecovered ? withMeta(error, { ...error.options.meta, recovered_payment_id: claim.subjectId }) : error);
+    const isRecovered = ended !== null || loaded.unmatched?.recoveredPaymentId === claim.subjectId;
+    const error = ended ?? mismatch('transaction_already_used');
+    const shown = isRecovered ? withMeta(error, { ...error.options.meta, recovered_payment_id: claim.subjectId }) : error;
+    return { kind: 'refuse', error: shown };
   }
   const proof = proofOf(transaction, match.payment);
-  if (payment.status === 'CONFIRMED') return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
+  const leave = (reason: Unmatched['reason'], error: ApiError): Decision => ({ kind: 'unmatched', reason, error, proof });
+  if (payment.status === 'CONFIRMED') return leave('second_payment', ended!);
   // Its buyer is paying the payment that took its place: what comes for this one is for the merchant to decide.
-  if (payment.failureCode === 'replaced') return refuse(withMeta(standing!, { reason: 'late' }), planUnmatched(ctx, loaded, proof, 'late'));
+  if (payment.failureCode === 'replaced') return leave('late', withMeta(ended!, { reason: 'late' }));
   if (!match.ok) {
-    const error = standing ?? (match.reason === 'late' ? new ApiError('session_expired') : mismatch(match.reason));
-    // Before its session by the chain's clock: clocks differ, the memo does not. It is out of time, and in sight.
-    const refusal = withMeta(error, { reason: match.reason });
-    return refuse(refusal, planUnmatched(ctx, loaded, proof, match.reason === 'too_early' ? 'late' : match.reason));
+    const error = ended ?? (match.reason === 'late' ? new ApiError('session_expired') : mismatch(match.reason));
+    // Block time precedes the session (clock skew). It is recorded as `late`, so that the merchant can accept it.
+    return leave(match.reason === 'too_early' ? 'late' : match.reason, withMeta(error, { reason: match.reason }));
   }
   // A buyer who did not show who they are is sold nothing. What becomes of the money is for the merchant to decide, at once.
   const unidentified = missingIdentity(loaded);
-  if (unidentified) return refuse(standing ?? unidentified, planUnmatched(ctx, loaded, proof, 'identity_missing'));
+  if (unidentified) return leave('identity_missing', ended ?? unidentified);
+  if (!ended) return { kind: 'confirm', match, proof };
   // What the merchant was already asked to decide stays the merchant's to decide.
-  if (payment.status === 'FAILED' && (loaded.timesRecovered > 0 || loaded.unmatched))
-    return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
-  // Nothing is left that refuses this transaction: it is stored, unless the batch of another request was stored first.
-  const period = match.period ? { period: match.period, transaction } : null;
-  if (payment.status !== 'FAILED') {
-    const proven = planProven(ctx, loaded, { proof, period }, (sold, subscription) =>
-      planConfirmed(ctx, sold, { proof, paid: match.payment }, subscription),
-    );
-    return { ...proven, result: { outcome: 'done', payment: proven.result } };
-  }
-  const proven = planRecovered(ctx, loaded, { proof, period });
-  const error = withMeta(standing!, { recovered_payment_id: proven.result.id });
-  const writes = [abortIfRecovered(ctx, payment), ...proven.writes];
-  return { ...proven, writes, result: { outcome: 'refused', error, recovered: proven.result } };
+  if (loaded.timesRecovered > 0 || loaded.unmatched) return leave('second_payment', ended);
+  return { kind: 'recover', error: ended, match, proof };
 }
 
-/** What a session past its end answers to any other transaction. */
+const periodIn = ({ period }: CollectionMatch, transaction: ChainTransaction): ProvenPeriod | null =>
+  period ? { period, transaction } : null;
+
+/** Error that a session past its end answers to any other transaction. */
 export function stateError(payment: Payment): ApiError | null {
   if (payment.status === 'CONFIRMED') return new ApiError('payment_transaction_conflict');
   return payment.status === 'FAILED' ? failureOf(payment) : null;

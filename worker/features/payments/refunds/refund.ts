@@ -3,7 +3,6 @@ import { ApiError } from '#core/errors.ts';
 import { newId, type PaymentId, type RefundId } from '#core/ids.ts';
 import { DECIMALS, formatAmount, type Money, parseAmount } from '#core/money.ts';
 import { MINUTE } from '#core/time.ts';
-import { inMode } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { isAborted, transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
@@ -11,7 +10,6 @@ import type { Payment, RefundRow } from '#platform/db/tables/payments.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
 import { accountOf, buildCheckoutTransaction, type Lifetime } from '#solana/checkout-transaction.ts';
 import { REFUND_MEMO } from '#solana/refund.ts';
-import { requireViewer } from '../payment.ts';
 import { getPayment } from '../store.ts';
 import { loadWalks } from '../watch/candidate.store.ts';
 import { hasUnderWay, hasUnlapsed, insertRefund, noteLapsed, restoreArchived } from './store.ts';
@@ -26,7 +24,6 @@ export interface PreparedRefund {
 }
 
 interface RefundRequest {
-  paymentId: PaymentId;
   /** Without one all that is left. */
   amount?: { asset: Payment['asset']; amount: string } | undefined;
   revokesAccess: boolean;
@@ -89,17 +86,14 @@ async function refuseUnderWay(ctx: Shard, paymentId: PaymentId): Promise<void> {
 }
 
 /**
- * The transaction by which a merchant pays back to the wallet that paid, from the wallet that was paid, unsigned. 404, 409 state_conflict
+ * The transaction by which a merchant pays back to the wallet that paid, from the wallet that was paid, unsigned. 409 state_conflict
  * (not confirmed, nothing left, or one under way: `in_flight`), 422 at `body.amount`, 503 rpc_unavailable.
  */
-export async function prepareRefund(scope: Scope, request: RefundRequest): Promise<PreparedRefund> {
-  const { paymentId, revokesAccess, storeAnswer } = request;
-  const known = await getPayment(scope, paymentId);
-  requireViewer(known, scope);
-  const ctx = await inMode(scope, known);
+export async function prepareRefund(ctx: Scope, known: Payment, request: RefundRequest): Promise<PreparedRefund> {
+  const { revokesAccess, storeAnswer } = request;
   requireRefundable(known);
   unitsOf(known, request.amount);
-  await refuseUnderWay(ctx, paymentId);
+  await refuseUnderWay(ctx, known.id);
   const destination = await accountOf(known.payerWallet!, known.mint);
   const state = await ctx.chain.prepare(known.mint === NATIVE_MINT ? [] : [destination]);
   if (state.kind === 'unavailable') {
@@ -108,7 +102,7 @@ export async function prepareRefund(scope: Scope, request: RefundRequest): Promi
   }
   const { lifetime, exists } = state;
   try {
-    return await transact(ctx, { reload: () => getRow(ctx, paymentId) }, async (payment) => {
+    return await transact(ctx, { reload: () => getRow(ctx, known.id) }, async (payment) => {
       requireRefundable(payment);
       const refund = newRefund(ctx, payment, { units: unitsOf(payment, request.amount), revokesAccess, lifetime });
       const terms = {

@@ -5,6 +5,7 @@ import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { ok, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
+import { loadPayment } from '../payment.ts';
 import { PaymentBody, toPaymentResource } from '../resource.ts';
 import { prepareRefund } from './refund.ts';
 import { confirmRefund } from './seen.ts';
@@ -34,8 +35,10 @@ export const refundRoutes = routes('Payments')
     isBodyOptional: true,
     returns: ok(z.object({ transaction: z.string(), expires_at: Timestamp }).openapi('RefundTransaction'), 'Unsigned, base64'),
     codes: ['not_found', 'state_conflict', 'rpc_unavailable'],
-    once: ({ scope, params, body: { amount, revoke_access: revokesAccess = false } }, storeAnswer) =>
-      prepareRefund(scope, { paymentId: params.payment_id, amount, revokesAccess, storeAnswer }),
+    load: ({ scope, params }) => loadPayment(scope, params.payment_id, scope),
+    owner: (payment) => payment,
+    once: ({ scope, row, body: { amount, revoke_access: revokesAccess = false } }, storeAnswer) =>
+      prepareRefund(scope, row, { amount, revokesAccess, storeAnswer }),
     present: ({ transaction, refund }) => ({ transaction, expires_at: iso(refund.expiresAt) }),
     keepMs: MONEY_KEEP_MS,
   })
@@ -47,10 +50,9 @@ export const refundRoutes = routes('Payments')
     body: z.object({ tx_signature: TxSignature }).openapi('ConfirmRefundRequest'),
     returns: ok(PaymentBody, 'The payment'),
     codes: ['not_found', 'payment_transaction_conflict', 'state_conflict', 'payment_mismatch', 'rpc_unavailable'],
-    once: ({ scope, params, body }, storeAnswer) => {
-      const named = { paymentId: params.payment_id, txSignature: body.tx_signature };
-      return confirmRefund(scope, { ...named, storeAnswer });
-    },
+    load: ({ scope, params }) => loadPayment(scope, params.payment_id, scope),
+    owner: (payment) => payment,
+    once: ({ scope, row, body }, storeAnswer) => confirmRefund(scope, row, { txSignature: body.tx_signature, storeAnswer }),
     present: (payment, { scope }) => toPaymentResource(scope, payment, 'merchant'),
     keepMs: MONEY_KEEP_MS,
   });

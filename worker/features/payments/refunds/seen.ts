@@ -4,7 +4,6 @@ import { iso, SECOND } from '#core/time.ts';
 import { planStop } from '#features/authorizations/authorization.ts';
 import { findAuthorization } from '#features/authorizations/store.ts';
 import { planReinstatement, planRevocation } from '#features/memberships/membership.ts';
-import { inMode } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.ts';
@@ -14,7 +13,7 @@ import type { NewEvent } from '#rules/events.ts';
 import { accountOf } from '#solana/checkout-transaction.ts';
 import { matchRefund, refundNonceOf } from '#solana/refund.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
-import { paymentAfter, paymentEvent, requireViewer } from '../payment.ts';
+import { paymentAfter, paymentEvent } from '../payment.ts';
 import { getPayment, updatePayment } from '../store.ts';
 import { dropCandidate } from '../watch/candidate.store.ts';
 import { rememberNamed } from '../watch/candidates.ts';
@@ -27,19 +26,17 @@ const mismatch = (reason: string): ApiError =>
 
 /**
  * The merchant says which transaction pays back. The chain is asked; a signature it does not show yet is kept and looked for. A second
- * time the answer is the same. 404, 409 payment_transaction_conflict, 422 payment_mismatch, 503 rpc_unavailable.
+ * time the answer is the same. 409 payment_transaction_conflict, 422 payment_mismatch, 503 rpc_unavailable.
  */
 export async function confirmRefund(
   scope: Scope,
-  { paymentId, txSignature, storeAnswer }: { paymentId: PaymentId; txSignature: string; storeAnswer: StoreAnswer<Payment> },
+  payment: Payment,
+  { txSignature, storeAnswer }: { txSignature: string; storeAnswer: StoreAnswer<Payment> },
 ): Promise<Payment> {
-  const payment = await getPayment(scope, paymentId);
-  requireViewer(payment, scope);
   if (isNoted(payment, txSignature)) return payment;
-  const ctx = await inMode(scope, payment);
-  const sighting = await ctx.chain.findTransaction(txSignature);
-  if (sighting.kind === 'found') return noteRefund(ctx, sighting.transaction, { paymentId, storeAnswer });
-  await rememberNamed(ctx, paymentId, txSignature);
+  const sighting = await scope.chain.findTransaction(txSignature);
+  if (sighting.kind === 'found') return noteRefund(scope, sighting.transaction, { paymentId: payment.id, storeAnswer });
+  await rememberNamed(scope, payment.id, txSignature);
   if (sighting.kind === 'unavailable') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
   return payment;
 }

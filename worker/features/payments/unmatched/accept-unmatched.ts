@@ -1,14 +1,13 @@
 import { ApiError, raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
-import { inMode } from '#platform/chain/scope.ts';
-import type { Scope, Shard } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { matchCollection } from '../collected-period.ts';
 import { loadConfirmation } from '../confirm/store.ts';
 import { type Loaded, type ProvenPeriod, planRecovered } from '../confirm/verdict.ts';
-import { expectationOf, requireViewer } from '../payment.ts';
+import { expectationOf } from '../payment.ts';
 import { grantAccess } from '../purchase.ts';
 import { acceptUnmatchedRow, findPayment } from '../store.ts';
 import { restoreEnded } from '../watch/ended-sessions.ts';
@@ -27,7 +26,6 @@ export async function acceptUnmatched(
   const load = () => loadConfirmation(ctx, paymentId, txSignature, []);
   const reload = async () => (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
   const accepted = await transact(ctx, { reload }, async (known) => {
-    requireViewer(known.payment, ctx);
     const { unmatched } = known;
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
     if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx, unmatched.recoveredPaymentId)) ?? raise('not_found'));
@@ -49,9 +47,8 @@ export async function acceptUnmatched(
  * Returns the period that the transaction collected, if it is the first of a subscription that has not begun: its money begins it. Throws 503
  * rpc_unavailable if no node shows the transaction, whose period is written nowhere else.
  */
-async function findFirstPeriod(shard: Shard, { payment, authorization }: Loaded, txSignature: string): Promise<ProvenPeriod | null> {
+async function findFirstPeriod(ctx: Scope, { payment, authorization }: Loaded, txSignature: string): Promise<ProvenPeriod | null> {
   if (!authorization || authorization.startedAt !== null) return null;
-  const ctx = await inMode(shard, payment);
   const sighting = await ctx.chain.findTransaction(txSignature);
   if (sighting.kind !== 'found') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
   const { transaction } = sighting;

@@ -1,8 +1,7 @@
 import { newId, type PaymentId, type UnmatchedId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import type { Purchase } from '#features/memberships/membership.ts';
-import { inMode } from '#platform/chain/scope.ts';
-import type { Shard } from '#platform/context.ts';
+import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
@@ -16,8 +15,7 @@ import { claimTransaction, closeUnmatched, holdRecovered, insertPayment, insertU
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 
 /** A payment as its buyer or its merchant sees it, with the money that does not pay it, and the time by the payment's clock. */
-export async function viewPayment(shard: Shard, payment: Payment, view: 'buyer' | 'merchant') {
-  const ctx = await inMode(shard, payment);
+export async function viewPayment(ctx: Scope, payment: Payment, view: 'buyer' | 'merchant') {
   const unmatched = await listUnmatchedOf(ctx.db, [payment.id]);
   return { now: iso(ctx.now), payment: toPaymentResource(ctx, payment, view, unmatched) };
 }

@@ -44,7 +44,7 @@ export async function drawReceipt(
     signature: receipt.signature,
     keyId: receipt.keyId,
     proofUrl: proofPageOf(ctx, receipt),
-    ...(authorizationId ? { subscriptionUrl: manageUrlOf(ctx, authorizationId) } : {}),
+    ...(authorizationId ? { subscriptionUrl: manageUrlOf(ctx.baseUrl, authorizationId) } : {}),
     network: networkNameOf(document.network),
     isOrphaned,
     brand: {

@@ -31,9 +31,9 @@ export const refundSteps: Step[] = [
     action: 'refund',
     run: async (stage) => {
       const { scope, notes } = stage;
-      const { id: paymentId } = await paymentIn(stage);
+      const payment = await paymentIn(stage);
       const run = (storeAnswer: StoreAnswer<{ transaction: string }>) =>
-        prepareRefund(scope, { paymentId, revokesAccess: false, storeAnswer });
+        prepareRefund(scope, payment, { revokesAccess: false, storeAnswer });
       const transaction = await keptIn(stage, 'refund', run, (prepared) => prepared.transaction);
       const { txSignature, writes } = await planVouchedSignature(scope, transaction);
       assert(txSignature !== null, 'the chain takes a refund that was just prepared');
@@ -45,8 +45,8 @@ export const refundSteps: Step[] = [
     action: 'refund_confirm',
     run: (stage) =>
       answerOf(async () => {
-        const { id: paymentId } = await paymentIn(stage);
-        const { status } = await confirmRefund(stage.scope, { paymentId, txSignature: stage.notes.refund!, storeAnswer: skipStoring });
+        const payment = await paymentIn(stage);
+        const { status } = await confirmRefund(stage.scope, payment, { txSignature: stage.notes.refund!, storeAnswer: skipStoring });
         return status;
       }),
     until: ['payment.refunded'],

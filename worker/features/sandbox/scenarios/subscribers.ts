@@ -62,7 +62,7 @@ const subscribe: Step = {
 /** The buyer's page asks what became of it: the first period is collected. */
 const collectStep: Step = {
   action: 'confirm',
-  run: (stage) => answerOf(async () => (await followSubscription(stage.scope, await paymentIn(stage), null)).payment.status),
+  run: (stage) => answerOf(async () => (await followSubscription(stage.scope, await paymentIn(stage))).payment.status),
   until: ['payment.confirmed', 'subscription.authorized', 'entitlement.granted'],
 };
 
@@ -118,9 +118,9 @@ export const cancelSteps: Step[] = [
     action: 'cancel',
     run: async (stage) => {
       const { scope, notes } = stage;
-      const { id, subscriberWallet } = await authorizationIn(stage);
+      const authorization = await authorizationIn(stage);
       return answerOf(async () => {
-        const { transaction } = await prepareCancel(scope, id, subscriberWallet);
+        const { transaction } = await prepareCancel(scope, authorization, authorization.subscriberWallet);
         const signature = await signAsBuyer(stage, transaction);
         if (signature !== null) notes.cancellation = signature;
         return 'sent';
@@ -130,8 +130,8 @@ export const cancelSteps: Step[] = [
   {
     action: 'cancel_confirm',
     run: async (stage) => {
-      const { id } = await authorizationIn(stage);
-      return answerOf(async () => (await confirmCancel(stage.scope, id, { txSignature: stage.notes.cancellation! })).status);
+      const authorization = await authorizationIn(stage);
+      return answerOf(async () => (await confirmCancel(stage.scope, authorization, { txSignature: stage.notes.cancellation! })).status);
     },
     until: ['subscription.cancel_requested'],
   },
