@@ -17,7 +17,7 @@ const SDK = join(ROOT, 'sdk');
 const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
 
 it('its types are those of the routes: `node sdk/generate.ts` would change nothing', async () => {
-  expect(readFileSync(join(SDK, 'src/api.d.ts'), 'utf8')).toBe(await generateTypes());
+  expect(readFileSync(join(SDK, 'src/api/api.d.ts'), 'utf8')).toBe(await generateTypes());
 });
 
 /** The TypeScript examples of the README, as they stand there. */

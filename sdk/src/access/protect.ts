@@ -1,14 +1,14 @@
+import type { Client } from '../api/client.ts';
+import { SvcError } from '../api/errors.ts';
+import { digestOf, isIdempotencyKey } from '../api/keys.ts';
+import { type Answer, sleep } from '../api/transport.ts';
+import type { Consume, Customer, ProductReference, SettledPayment, Settlement } from '../api/types.ts';
 import { AbandonedWrites, type OwnWrite } from './abandoned-writes.ts';
 import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming } from './access.ts';
-import type { Client } from './client.ts';
-import { SvcError } from './errors.ts';
-import { digestOf, isIdempotencyKey } from './keys.ts';
 import { withMark, withoutMark } from './mark.ts';
 import { RefundQueue, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
 import { newReporter } from './report.ts';
-import { type Answer, sleep } from './transport.ts';
-import type { Consume, Customer, ProductReference, SettledPayment, Settlement } from './types.ts';
 
 type Resource = NonNullable<Consume['resource']>;
 

@@ -1,6 +1,6 @@
+import type { Consumption, Customer, SettledPayment } from '../api/types.ts';
 import type { WaitUntil } from './refunds.ts';
 import type { Refusal } from './refusals.ts';
-import type { Consumption, Customer, SettledPayment } from './types.ts';
 
 /** What a handler may know about why it runs. */
 export interface Access {

@@ -1,4 +1,4 @@
-import { SvcError } from './errors.ts';
+import { SvcError } from '../api/errors.ts';
 
 /** What the buyer is told instead of being served. */
 export interface Refusal {

@@ -1,4 +1,4 @@
-import { SvcError } from './errors.ts';
+import { SvcError } from '../api/errors.ts';
 
 /**
  * What is told where no `onError` was given: each kind of trouble once, on the console, with the call that mends it. Without it a wrong

@@ -1,4 +1,4 @@
-import { SvcError } from './errors.ts';
+import { SvcError } from '../api/errors.ts';
 
 /** Keeps work alive after the answer, where the platform ends it otherwise: `ctx.waitUntil` of Workers. */
 export type WaitUntil = (work: Promise<unknown>) => void;

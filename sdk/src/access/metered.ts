@@ -1,8 +1,8 @@
-import type { Client } from './client.ts';
-import { SvcError } from './errors.ts';
+import type { Client } from '../api/client.ts';
+import { SvcError } from '../api/errors.ts';
+import type { MeteredSession, MeteringDirective } from '../api/types.ts';
 import { present } from './present.ts';
 import { toRefusal, unavailable } from './refusals.ts';
-import type { MeteredSession, MeteringDirective } from './types.ts';
 
 /** How a resource is sold by the piece. */
 export interface Metered {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { SvcError } from './errors.ts';
+import { SvcError } from '../api/errors.ts';
 
 export const withMark = <R extends { url: string }>(resource: R, mark: string): R => ({ ...resource, url: `${resource.url}#${mark}` });
 
