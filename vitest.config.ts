@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { WORKERD_FLAGS } from './local/workerd-flags.ts';
+import { WORKERD_FLAGS } from './local/service/workerd-flags.ts';
 import { hideKnownNoise } from './test/support/runner/known-noise.ts';
 import LongestFirst from './test/support/runner/longest-first.ts';
 import { oneModule } from './test/support/runner/one-module.ts';
