@@ -117,7 +117,7 @@ describe('the package as a merchant installs it', () => {
           execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: installed, encoding: 'utf8' }),
         );
         const files: string[] = packed[0].files.map(({ path }: { path: string }) => path);
-        expect(files).toEqual(expect.arrayContaining(['package.json', 'dist/index.js', 'dist/index.d.ts', 'dist/api.d.ts']));
+        expect(files).toEqual(expect.arrayContaining(['package.json', 'dist/index.js', 'dist/index.d.ts', 'dist/api/api.d.ts']));
         for (const file of files) cpSync(join(installed, file), join(fresh, 'node_modules/@svc/sdk', file));
         for (const name of packages) {
           mkdirSync(join(fresh, 'node_modules', name, '..'), { recursive: true });
