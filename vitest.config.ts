@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { WORKERD_FLAGS } from './local/workerd-flags.ts';
+import { WORKERD_FLAGS } from './local/service/workerd-flags.ts';
 import { hideKnownNoise } from './test/support/runner/known-noise.ts';
 import LongestFirst from './test/support/runner/longest-first.ts';
 import { oneModule } from './test/support/runner/one-module.ts';
@@ -31,6 +31,9 @@ hideKnownNoise();
 
 /** What a selection by tag leaves out; pure rules are part of every one but that of volume. */
 const LEFT_OUT = ['**/node_modules/**', ...filesWithout(process.env.TAG)];
+
+/** The local chain, and the programs on it. */
+const IN_CHAIN = ['test/local/{chain,programs}/**/*.test.ts'];
 
 /** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
 const inWorkerd = (
@@ -114,11 +117,13 @@ export default defineConfig({
       },
       // These put another row into a registry, which takes the service file by file.
       inWorkerd({ name: 'registries', include: ['test/registries/**/*.test.ts'] }, { isBundled: false }),
+      // These start chains in their own process and change nothing else of it, so their files share one with all it has loaded.
+      { test: { name: 'chain', include: IN_CHAIN, exclude: LEFT_OUT, isolate: false, testTimeout: 60_000 } },
       {
         test: {
           name: 'node',
           include: ['test/{local,clients}/**/*.test.ts', 'test/**/*.node.test.ts'],
-          exclude: LEFT_OUT,
+          exclude: [...IN_CHAIN, ...LEFT_OUT],
           testTimeout: 60_000,
         },
       },

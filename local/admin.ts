@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ASSETS, formatAmount } from '../worker/core/money.ts';
 import { plain } from '../worker/pages/parts/text.ts';
-import { setUpBilling } from './billing-setup.ts';
-import { type ReconciledPage, reconcileAll } from './reconcile.ts';
+import { setUpBilling } from './admin/billing-setup.ts';
+import { type ReconciledPage, reconcileAll } from './admin/reconcile.ts';
 
 /** `npm run admin -- …`: what only the operator of the service may see and do. */
 const USAGE = `npm run admin -- suspend|resume|staff|unstaff <e-mail or user id>

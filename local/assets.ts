@@ -10,9 +10,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DOCS_ASSETS } from '../worker/published/docs-assets.ts';
-import { ASSETS_DIR, DEV_ASSETS_DIR, ROOT } from './directories.ts';
-import { writeFonts } from './fonts.ts';
-import { writePages } from './pages.ts';
+import { writeFonts } from './assets/fonts.ts';
+import { writePages } from './assets/pages.ts';
+import { ASSETS_DIR, DEV_ASSETS_DIR, ROOT } from './cli/directories.ts';
 
 // What a content security policy would otherwise need inline: one script for both pages, their settings in the page itself.
 const START = `'use strict';

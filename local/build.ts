@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { bundle, ROOT } from './bundle.ts';
-import { runWrangler } from './wrangler.ts';
+import { runWrangler } from './service/wrangler.ts';
 
 /** `npm run build`: the Worker as it would be deployed, and what it weighs. Fails above the budget. */
 /**

@@ -13,7 +13,7 @@ import { VARIABLES, type VariableName } from '../worker/platform/variables.ts';
 import { METERED_NEEDS, SUBSCRIPTION_NEEDS, X402_NEEDS } from '../worker/rules/rails.ts';
 import { NETWORKS, type NetworkName } from '../worker/solana/assets.ts';
 import { Node } from '../worker/solana/node.ts';
-import { Refusal } from './options.ts';
+import { Refusal } from './cli/options.ts';
 
 const USAGE = `npm run check-config -- [--vars <file of NAME='value' lines>] [--env <environment of wrangler.toml>] [--offline]
        npm run check-config -- --table   prints the table of all variables, as the README has it`;

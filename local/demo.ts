@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Api } from './api.ts';
+import { Api } from './cli/api.ts';
+import { endOnSignals } from './cli/signals.ts';
+import { Teardown } from './cli/teardown.ts';
 import { sellPerRequest } from './demo/agents.ts';
 import { letAgentSetUp } from './demo/bootstrap.ts';
 import { Narrator } from './demo/narrator.ts';
@@ -12,9 +14,7 @@ import { openShop, type Story } from './demo/shop.ts';
 import { PROVIDER_SECRET, payUnseen } from './demo/unreported-payments.ts';
 import { WalletChain } from './demo/wallet.ts';
 import { openMailbox, readMail } from './demo/webhooks.ts';
-import { startService } from './service.ts';
-import { endOnSignals } from './signals.ts';
-import { Teardown } from './teardown.ts';
+import { startService } from './service/service.ts';
 
 /** `npm run demo`: the main job, end to end, on a service and a chain that were started for it alone. */
 const narrator = new Narrator();

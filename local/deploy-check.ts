@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { parseArgs, parseEnv } from 'node:util';
 import { unstable_readConfig as readWrangler } from 'wrangler';
 import { listMissingKeys, NAMED_KEYS, type NamedKey } from '../worker/platform/chain/named-keys.ts';
-import { Refusal } from './options.ts';
-import { runWrangler } from './wrangler.ts';
+import { Refusal } from './cli/options.ts';
+import { runWrangler } from './service/wrangler.ts';
 
 const USAGE = `npm run deploy:check -- --vars <file of all secrets> [--env <environment of wrangler.toml>] [--offline]`;
 /** Of the file as it comes. */

@@ -1,10 +1,10 @@
-import { Api } from './api.ts';
-import { compactLog } from './log-lines.ts';
-import { type DemoMerchant, openDemoMerchant } from './merchant.ts';
-import { type DevOptions, Refusal, readOptions } from './options.ts';
-import { type Service, startService } from './service.ts';
-import { endOnSignals } from './signals.ts';
-import { Teardown } from './teardown.ts';
+import { Api } from './cli/api.ts';
+import { compactLog } from './cli/log-lines.ts';
+import { type DevOptions, Refusal, readOptions } from './cli/options.ts';
+import { endOnSignals } from './cli/signals.ts';
+import { Teardown } from './cli/teardown.ts';
+import { type DemoMerchant, openDemoMerchant } from './service/merchant.ts';
+import { type Service, startService } from './service/service.ts';
 
 /** `npm run dev`: everything on this machine, until it is interrupted. */
 const teardown = new Teardown();

@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm';
-import { Api } from './api.ts';
+import { Api } from './cli/api.ts';
+import { Refusal } from './cli/options.ts';
 import { sign, WalletChain } from './demo/wallet.ts';
-import { Refusal } from './options.ts';
 
 const USAGE = 'npm run pay -- <address of a checkout page, or of a route that agents pay for> [--chain http://127.0.0.1:8899]';
 const PLAY_MONEY_UNITS = 1_000_000_000_000n;

@@ -14,10 +14,10 @@ import { PRIORITY_FEE_MAX, type ReadTransaction, readTransaction } from '../work
 import { findPrepared, type Prepared } from '../worker/pages/signing/prepared.ts';
 import { stepWords } from '../worker/pages/signing/words.ts';
 import { NETWORKS } from '../worker/solana/assets.ts';
-import { Api } from './api.ts';
 import { callChain } from './chain/client.ts';
+import { Api } from './cli/api.ts';
+import { Refusal } from './cli/options.ts';
 import { sign } from './demo/wallet.ts';
-import { Refusal } from './options.ts';
 
 const USAGE = `npm run sign -- <file with the answer, or with the transaction alone> --keypair <keypair file of the Solana CLI>
        without --keypair       sends a transaction that is signed already: name --rpc or --url

@@ -9,9 +9,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, parseEnv } from 'node:util';
-import { Refusal } from './options.ts';
-import { walletOf } from './wallet-of.ts';
-import { runWrangler } from './wrangler.ts';
+import { Refusal } from './cli/options.ts';
+import { walletOf } from './service/wallet-of.ts';
+import { runWrangler } from './service/wrangler.ts';
 
 const USAGE = `npm run secrets -- --out <file for your vault>         makes all secrets and writes them, once
        npm run secrets -- --out <that file> --put [--env <environment of wrangler.toml>]   puts them onto the platform`;

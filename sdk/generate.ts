@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import openapiTS, { astToString } from 'openapi-typescript';
 
-const TARGET = new URL('./src/api.d.ts', import.meta.url).pathname;
+const TARGET = new URL('./src/api/api.d.ts', import.meta.url).pathname;
 const ROOT = join(import.meta.dirname, '..');
 const HEAD = '// Made by sdk/generate.ts from our own OpenAPI document. Change the routes, not this file.\n\n';
 
@@ -44,10 +44,13 @@ export async function readDocument(): Promise<object> {
   }
 }
 
-/** The text of `src/api.d.ts` as it should be now. */
+/** The text of `src/api/api.d.ts` as it should be now. */
 export async function generateTypes(): Promise<string> {
   const nodes = await openapiTS(withoutNoise(await readDocument()) as Parameters<typeof openapiTS>[0], { defaultNonNullable: false });
-  return execFileSync('biome', ['format', '--stdin-file-path=sdk/src/api.d.ts'], { input: HEAD + astToString(nodes), encoding: 'utf8' });
+  return execFileSync('biome', ['format', '--stdin-file-path=sdk/src/api/api.d.ts'], {
+    input: HEAD + astToString(nodes),
+    encoding: 'utf8',
+  });
 }
 
 if (import.meta.main) writeFileSync(TARGET, await generateTypes());

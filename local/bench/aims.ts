@@ -1,5 +1,5 @@
-import { BESIDE_CLIENTS } from './beside.ts';
-import { type Measured, ratioOf, typical } from './measure.ts';
+import { BESIDE_CLIENTS } from './journeys/beside.ts';
+import { type Measured, ratioOf, typical } from './load/measure.ts';
 
 /** What this service promised itself, and whether this run showed it. */
 export interface Aim {

@@ -2,28 +2,28 @@ import { fork } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Refusal } from '../options.ts';
-import { childrenOf } from '../processes.ts';
-import { endOnSignals } from '../signals.ts';
-import { Teardown } from '../teardown.ts';
+import { Refusal } from '../cli/options.ts';
+import { childrenOf } from '../cli/processes.ts';
+import { endOnSignals } from '../cli/signals.ts';
+import { Teardown } from '../cli/teardown.ts';
 import { isMet, judgeAims, otherRatios } from './aims.ts';
-import { measureBeside } from './beside.ts';
 import { changesSince, changesText, readEarlier } from './compare.ts';
-import { type CostMeasured, measureCost } from './costs.ts';
-import { measureJourney } from './journeys.ts';
-import { describeMachine } from './machine.ts';
-import { type Measured, measureAll, typical } from './measure.ts';
+import { measureBeside } from './journeys/beside.ts';
+import { type CostMeasured, measureCost } from './journeys/costs.ts';
+import { measureJourney } from './journeys/journeys.ts';
+import { describeMachine } from './load/machine.ts';
+import { type Measured, measureAll, typical } from './load/measure.ts';
+import { endProcess, type Server } from './load/processes.ts';
+import { type Row, setUp } from './load/rows.ts';
 import { type BenchOptions, readBenchOptions } from './options.ts';
-import { INSTALL_HINT, type Postgres, startPostgres } from './postgres.ts';
 import { pricesOf } from './prices.ts';
-import { endProcess, type Server } from './processes.ts';
 import { aimsText, costsText, journeysText, limitsText, pricesText, tableOf } from './report.ts';
-import { type Row, setUp } from './rows.ts';
-import { startWhole } from './whole.ts';
-import { startWorkerd } from './workerd.ts';
+import { INSTALL_HINT, type Postgres, startPostgres } from './services/postgres.ts';
+import { startWhole } from './services/whole.ts';
+import { startWorkerd } from './services/workerd.ts';
 
 /** `npm run bench`: what a consume costs, layer by layer, and beside what a user would build instead. Not a test: aims may be missed. */
-const PEER = join(import.meta.dirname, 'peer.ts');
+const PEER = join(import.meta.dirname, 'services/peer.ts');
 const INTERRUPTED = 130;
 
 async function startPeer(postgres: Postgres, teardown: Teardown): Promise<Server> {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { Refusal } from '../options.ts';
-import type { Sample } from './load.ts';
-import { median } from './machine.ts';
-import { type Measured, typical } from './measure.ts';
+import { Refusal } from '../cli/options.ts';
+import type { Sample } from './load/load.ts';
+import { median } from './load/machine.ts';
+import { type Measured, typical } from './load/measure.ts';
 
 /** A row of `dist/bench.json`, as an earlier run left it. */
 interface Earlier extends Pick<Sample, 'perSecond' | 'p50' | 'p99' | 'cpuMicros'> {

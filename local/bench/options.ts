@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Refusal } from '../options.ts';
-import { BESIDE } from './beside.ts';
-import { type Cost, costsAt } from './costs.ts';
-import { type Journey, journeysAt } from './journeys.ts';
-import type { MeasureOptions } from './measure.ts';
-import { ROWS } from './rows.ts';
-import { FULL_SIZES, QUICK_SIZES, type Sizes } from './sizes.ts';
+import { Refusal } from '../cli/options.ts';
+import { BESIDE } from './journeys/beside.ts';
+import { type Cost, costsAt } from './journeys/costs.ts';
+import { type Journey, journeysAt } from './journeys/journeys.ts';
+import type { MeasureOptions } from './load/measure.ts';
+import { ROWS } from './load/rows.ts';
+import { FULL_SIZES, QUICK_SIZES, type Sizes } from './load/sizes.ts';
 
 export interface BenchOptions extends MeasureOptions {
   costs: readonly Cost[];

@@ -1,4 +1,4 @@
-import { type Measured, typical } from './measure.ts';
+import { type Measured, typical } from './load/measure.ts';
 
 /** The platform's list prices beyond what is included, in dollars for a million of each. */
 const PRICES = { request: 0.3, cpuMs: 0.02, objectRequest: 0.15, gbSecond: 12.5, rowWritten: 1 };

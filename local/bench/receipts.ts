@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { renderReceipt as Render } from '#papers/render.ts';
 import { bundle, ROOT } from '../bundle.ts';
-import { ASSETS_DIR } from '../directories.ts';
+import { ASSETS_DIR } from '../cli/directories.ts';
 import { RECEIPT_SAMPLES } from './receipt-samples.ts';
 
 /** `npm run bench:receipts`: what the PDF of a receipt costs and weighs, kind by kind; the files are in dist/receipts to be looked at. */

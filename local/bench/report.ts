@@ -1,6 +1,6 @@
 import { type Aim, isMet } from './aims.ts';
-import type { CostMeasured } from './costs.ts';
-import { type Measured, typical } from './measure.ts';
+import type { CostMeasured } from './journeys/costs.ts';
+import { type Measured, typical } from './load/measure.ts';
 import type { Price } from './prices.ts';
 
 const NAME_WIDTH = 38;

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { EncodedAccount, ReadonlyUint8Array } from '@solana/kit';
-import { lamportsLost, readBalances } from './balances.ts';
-import { BlockhashWindow } from './blockhashes.ts';
 import { CallCounts } from './calls.ts';
-import { ChainClock } from './clock.ts';
-import { type DecodedTransaction, decodeTransaction, replaceBlockhash } from './decode-transaction.ts';
 import { encodeReturnData } from './encode-transaction.ts';
-import { describeTransactionError, RPC_CODE, RpcError } from './errors.ts';
 import { Faults } from './faults.ts';
-import { History } from './history.ts';
-import { type Execution, Machine, refuse, type Simulation } from './machine.ts';
-import { formatMemos } from './memos.ts';
-import { FAUCET_ADDRESS, FAUCET_LAMPORTS, SYSTEM_PROGRAM, USDC_DECIMALS, USDC_MINT } from './network.ts';
+import { lamportsLost, readBalances } from './ledger/balances.ts';
+import { BlockhashWindow } from './ledger/blockhashes.ts';
+import { ChainClock } from './ledger/clock.ts';
+import { type DecodedTransaction, decodeTransaction, replaceBlockhash } from './ledger/decode-transaction.ts';
+import { describeTransactionError, RPC_CODE, RpcError } from './ledger/errors.ts';
+import { History } from './ledger/history.ts';
+import { type Execution, Machine, refuse, type Simulation } from './ledger/machine.ts';
+import { formatMemos } from './ledger/memos.ts';
+import { FAUCET_ADDRESS, FAUCET_LAMPORTS, SYSTEM_PROGRAM, USDC_DECIMALS, USDC_MINT } from './ledger/network.ts';
+import { putMint } from './ledger/tokens.ts';
+import { putTreasuries } from './models.ts';
 import type { Commitment } from './params.ts';
-import { putTreasuries } from './programs/models.ts';
-import { executeTransaction, simulateTransaction } from './programs/run-transaction.ts';
-import { putMint } from './tokens.ts';
+import { executeTransaction, simulateTransaction } from './run-transaction.ts';
 
 /** How many slots after its own a transaction counts as confirmed and as finalized. */
 interface CommitmentDepth {

@@ -1,10 +1,10 @@
 import { type EncodedAccount, getBase58Decoder, type ReadonlyUint8Array } from '@solana/kit';
 import { AccountState, getMintDecoder, getTokenDecoder } from '@solana-program/token';
-import { RPC_CODE, RpcError } from './errors.ts';
-import type { Machine } from './machine.ts';
-import { TOKEN_PROGRAM, U64_MAX } from './network.ts';
+import { RPC_CODE, RpcError } from './ledger/errors.ts';
+import type { Machine } from './ledger/machine.ts';
+import { TOKEN_PROGRAM, U64_MAX } from './ledger/network.ts';
+import { findDecimals, isMint, isTokenAccount, toUiAmount } from './ledger/tokens.ts';
 import { type Config, readChoice, readConfig, readCount } from './params.ts';
-import { findDecimals, isMint, isTokenAccount, toUiAmount } from './tokens.ts';
 
 const ENCODINGS = ['binary', 'base58', 'base64', 'jsonParsed'] as const;
 const BASE58_BYTES_MAX = 128;

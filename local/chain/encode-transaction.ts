@@ -1,7 +1,7 @@
 import { getBase58Decoder } from '@solana/kit';
-import { accountRole, type CompiledInstruction, type DecodedTransaction, redecodeTransaction } from './decode-transaction.ts';
-import type { TransactionRecord } from './history.ts';
-import type { Execution, InnerInstruction } from './machine.ts';
+import { accountRole, type CompiledInstruction, type DecodedTransaction, redecodeTransaction } from './ledger/decode-transaction.ts';
+import type { TransactionRecord } from './ledger/history.ts';
+import type { Execution, InnerInstruction } from './ledger/machine.ts';
 import { parseInstruction } from './parse-instruction.ts';
 
 export const TRANSACTION_ENCODINGS = ['json', 'jsonParsed', 'base64', 'base58'] as const;

@@ -1,4 +1,4 @@
-import { invalidParams } from './errors.ts';
+import { invalidParams } from './ledger/errors.ts';
 import { type Config, readChoice, readConfig, readCount, readSignature } from './params.ts';
 
 const KINDS = [

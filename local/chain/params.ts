@@ -1,6 +1,6 @@
 import { type Address, isAddress, isSignature, type Signature } from '@solana/kit';
-import { invalidParams } from './errors.ts';
-import { U64_MAX } from './network.ts';
+import { invalidParams } from './ledger/errors.ts';
+import { U64_MAX } from './ledger/network.ts';
 
 /** Positional parameters of a JSON-RPC call. */
 export type Params = readonly unknown[];

@@ -1,8 +1,8 @@
 import { type Address, getAddressDecoder, getBase58Decoder } from '@solana/kit';
-import type { CompiledInstruction } from './decode-transaction.ts';
-import { decodeText, isMemoProgram } from './memos.ts';
-import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from './network.ts';
-import { isTokenProgram, toUiAmount } from './tokens.ts';
+import type { CompiledInstruction } from './ledger/decode-transaction.ts';
+import { decodeText, isMemoProgram } from './ledger/memos.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from './ledger/network.ts';
+import { isTokenProgram, toUiAmount } from './ledger/tokens.ts';
 
 /** What an instruction says, in a node's words. */
 interface ParsedInstruction {

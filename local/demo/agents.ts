@@ -5,7 +5,7 @@ import { ExactSvmScheme } from '@x402/svm';
 import { Hono } from 'hono';
 import { protect, type SvcEnv } from '../../sdk/src/hono.ts';
 import { createClient } from '../../sdk/src/index.ts';
-import type { Teardown } from '../teardown.ts';
+import type { Teardown } from '../cli/teardown.ts';
 import { check } from './narrator.ts';
 import { inUsdc } from './purchase.ts';
 import type { Shop, Story } from './shop.ts';

@@ -6,7 +6,7 @@ import { paymentMiddleware } from '@x402/hono';
 import { ExactSvmScheme } from '@x402/svm';
 import { ExactSvmScheme as ExactSvmServerScheme } from '@x402/svm/exact/server';
 import { Hono } from 'hono';
-import type { Teardown } from '../teardown.ts';
+import type { Teardown } from '../cli/teardown.ts';
 import { check } from './narrator.ts';
 import { inUsdc } from './purchase.ts';
 import type { Money, Story } from './shop.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { canonicalize, type PublishedKeys, type PublishedReceipt, verifyReceipt } from '../verify-receipt.ts';
 import { check } from './narrator.ts';
 import type { Sale } from './purchase.ts';
 import type { Story } from './shop.ts';
+import { canonicalize, type PublishedKeys, type PublishedReceipt, verifyReceipt } from './verify-receipt.ts';
 
 type Receipt = PublishedReceipt & { receipt_id: string; document: { tx_sig: string; amount: { amount: string; base_units: string } } };
 
@@ -17,7 +17,7 @@ export async function proveReceipt({ api, narrator }: Story, sale: Sale): Promis
   narrator.fact('receipt', receipt.receipt_id);
   narrator.fact('sha256', finding.sha256);
   narrator.fact('signed by', `key ${receipt.key_id}, published at /.well-known/svc-receipt-keys.json`);
-  narrator.proven('local/verify-receipt.ts, which imports nothing of the service, says: valid.');
+  narrator.proven('local/demo/verify-receipt.ts, which imports nothing of the service, says: valid.');
 
   narrator.step('A forged receipt does not pass');
   const cheaper = {

@@ -1,4 +1,4 @@
-import type { ApiFailure } from '../api.ts';
+import type { ApiFailure } from '../cli/api.ts';
 import { check } from './narrator.ts';
 import { inUsdc, openSession, type Payment, type Sale, type Session } from './purchase.ts';
 import type { Shop, Story } from './shop.ts';

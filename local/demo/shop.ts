@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { generateKeyPairSigner } from '@solana/kit';
-import type { Api } from '../api.ts';
+import type { Api } from '../cli/api.ts';
 import type { Narrator } from './narrator.ts';
 import type { WalletChain } from './wallet.ts';
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
-import type { Teardown } from '../teardown.ts';
+import type { Teardown } from '../cli/teardown.ts';
 import { check } from './narrator.ts';
 import type { Sale } from './purchase.ts';
 import type { Shop, Story } from './shop.ts';

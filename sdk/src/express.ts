@@ -1,15 +1,15 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { Access } from './access.ts';
-import { byThePiece } from './express-metered.ts';
-import type { MeteredOptions } from './metered.ts';
-import { present } from './present.ts';
-import { Gate, type ProtectOptions } from './protect.ts';
-import { servedHeaders, withPrivate } from './served.ts';
+import type { Access } from './access/access.ts';
+import { byThePiece } from './access/express-metered.ts';
+import type { MeteredOptions } from './access/metered.ts';
+import { present } from './access/present.ts';
+import { Gate, type ProtectOptions } from './access/protect.ts';
+import { servedHeaders, withPrivate } from './access/served.ts';
 
-export type { Access } from './access.ts';
-export type { ExpressMeteredAccess } from './express-metered.ts';
-export type { Metered, MeteredOptions, Piece } from './metered.ts';
-export type { ProtectOptions } from './protect.ts';
+export type { Access } from './access/access.ts';
+export type { ExpressMeteredAccess } from './access/express-metered.ts';
+export type { Metered, MeteredOptions, Piece } from './access/metered.ts';
+export type { ProtectOptions } from './access/protect.ts';
 
 declare module 'express-serve-static-core' {
   interface Request {

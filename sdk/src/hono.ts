@@ -1,14 +1,14 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import type { Access } from './access.ts';
-import { type MeteredAccess, MeteredGate, type MeteredOptions } from './metered.ts';
-import { present } from './present.ts';
-import { Gate, type ProtectOptions } from './protect.ts';
-import type { WaitUntil } from './refunds.ts';
-import { servedHeaders } from './served.ts';
+import type { Access } from './access/access.ts';
+import { type MeteredAccess, MeteredGate, type MeteredOptions } from './access/metered.ts';
+import { present } from './access/present.ts';
+import { Gate, type ProtectOptions } from './access/protect.ts';
+import type { WaitUntil } from './access/refunds.ts';
+import { servedHeaders } from './access/served.ts';
 
-export type { Access } from './access.ts';
-export type { Metered, MeteredAccess, MeteredOptions, Piece } from './metered.ts';
-export type { ProtectOptions } from './protect.ts';
+export type { Access } from './access/access.ts';
+export type { Metered, MeteredAccess, MeteredOptions, Piece } from './access/metered.ts';
+export type { ProtectOptions } from './access/protect.ts';
 
 /** What `protect` adds to a Hono app: `new Hono<SvcEnv>()`, then `c.get('svc')` in handlers. */
 export interface SvcEnv {

@@ -1,5 +1,5 @@
 import { type Address, generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
-import { type ChainServer, startChainServer } from '../../local/chain/server.ts';
+import { type ChainServer, startChainServer } from '../../local/chain/rpc/server.ts';
 
 export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createPaymentChannelSessionOpener } from '@solana/mpp/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient } from '../../sdk/src/client.ts';
+import { createClient } from '../../sdk/src/api/client.ts';
 import { MeteredService } from './metered-service.ts';
 import { TextReader } from './text-reader.ts';
 import { openTextShop } from './text-shop.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
-import type { Client } from '../../sdk/src/client.ts';
+import type { Client } from '../../sdk/src/api/client.ts';
 import { protect } from '../../sdk/src/fetch.ts';
 
 /** A text, word by word, as a model would make it. */

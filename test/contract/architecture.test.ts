@@ -4,6 +4,7 @@ import {
   BROWSER_FILES,
   edges,
   filesWith,
+  folderOf,
   importsOf,
   isFeature,
   outside,
@@ -77,6 +78,20 @@ describe('the direction of imports', () => {
     expect(cycles).toEqual([]);
     for (const folder of ['local/chain/', 'sdk/src/', 'worker/core/'])
       expect([...state.keys()].filter((path) => path.startsWith(folder)).length).toBeGreaterThan(10);
+  });
+
+  it('enters each folder of the tools and the client package from one side only', () => {
+    const below = new Map<string, Set<string>>();
+    for (const [path, text] of program) {
+      if (sources.has(path)) continue;
+      const folder = folderOf(path);
+      const entered = importsOf(path, text).map(folderOf);
+      below.set(folder, new Set([...(below.get(folder) ?? []), ...entered.filter((other) => other !== folder)]));
+    }
+    const leadsTo = (from: string, target: string, seen = new Set<string>()): boolean =>
+      [...(below.get(from) ?? [])].some((next) => next === target || (!seen.has(next) && leadsTo(next, target, seen.add(next))));
+    expect(leadsTo('local/chain/rpc', 'local/chain/ledger')).toBe(true);
+    expect([...below.keys()].filter((folder) => leadsTo(folder, folder))).toEqual([]);
   });
 
   it('keeps the objects away from the database, and their classes visible to the composition root alone', () => {

@@ -15,7 +15,7 @@ describe('names and budgets', () => {
   });
 
   it('keeps folders within their budget, and features within three levels', () => {
-    const folders = Map.groupBy(sources.keys(), folderOf);
+    const folders = Map.groupBy(program.keys(), folderOf);
     const full = [...folders].filter(([folder, files]) => files.length > (LONG_FOLDERS[folder] ?? FILES_MAX));
     expect(full.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
     expect([...folders.keys()].filter((folder) => /^worker\/features(?:\/[^/]+){3}/.test(folder))).toEqual([]);

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { setUpBilling } from '../../local/billing-setup.ts';
+import { setUpBilling } from '../../local/admin/billing-setup.ts';
 import { startOutside } from '../../local/outside/outside.ts';
 
 afterEach(() => {

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Refusal, readOptions } from '../../local/options.ts';
+import { Refusal, readOptions } from '../../local/cli/options.ts';
 
 describe('what a local start is told', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'svc-vars-')), 'vars');

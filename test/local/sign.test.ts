@@ -9,7 +9,7 @@ import { NETWORKS } from '#solana/assets.ts';
 import { associatedTokenAccount, buildAtaTransaction, buildCheckoutTransaction, buildUnsigned } from '#solana/checkout-transaction.ts';
 import { buildPlanTransaction, draftPlan } from '#solana/programs/subscriptions/publishing.ts';
 import { callChain } from '../../local/chain/client.ts';
-import { startChainServer } from '../../local/chain/server.ts';
+import { startChainServer } from '../../local/chain/rpc/server.ts';
 import signing from '../../worker/pages/locales/signing/en.json' with { type: 'json' };
 import { fromBase64 } from '../../worker/pages/parts/bytes.ts';
 import { sayIn } from '../../worker/pages/parts/text.ts';

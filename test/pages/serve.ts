@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startService } from '../../local/service.ts';
-import { endOnSignals } from '../../local/signals.ts';
-import { Teardown } from '../../local/teardown.ts';
+import { endOnSignals } from '../../local/cli/signals.ts';
+import { Teardown } from '../../local/cli/teardown.ts';
+import { startService } from '../../local/service/service.ts';
 
 /** The service the browsers visit, in a process of its own: `ready <base_url> <rpc_url>`, until it is told to end. */
 const teardown = new Teardown();

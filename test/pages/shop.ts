@@ -4,7 +4,7 @@ import { getAddressEncoder, getBase64Encoder, getTransactionDecoder, type KeyPai
 import { build } from 'esbuild';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { inject } from 'vitest';
-import { Api } from '../../local/api.ts';
+import { Api } from '../../local/cli/api.ts';
 import { sign, WalletChain } from '../../local/demo/wallet.ts';
 import type { WalletPlan } from './page-wallet.ts';
 

@@ -3,7 +3,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { expect, it } from 'vitest';
-import type { Client } from '../../sdk/src/client.ts';
+import type { Client } from '../../sdk/src/api/client.ts';
 import { protect } from '../../sdk/src/express.ts';
 
 const ANNOUNCE = '/__402/session/deliveries';

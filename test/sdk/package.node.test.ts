@@ -17,7 +17,7 @@ const SDK = join(ROOT, 'sdk');
 const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
 
 it('its types are those of the routes: `node sdk/generate.ts` would change nothing', async () => {
-  expect(readFileSync(join(SDK, 'src/api.d.ts'), 'utf8')).toBe(await generateTypes());
+  expect(readFileSync(join(SDK, 'src/api/api.d.ts'), 'utf8')).toBe(await generateTypes());
 });
 
 /** The TypeScript examples of the README, as they stand there. */
@@ -117,7 +117,7 @@ describe('the package as a merchant installs it', () => {
           execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: installed, encoding: 'utf8' }),
         );
         const files: string[] = packed[0].files.map(({ path }: { path: string }) => path);
-        expect(files).toEqual(expect.arrayContaining(['package.json', 'dist/index.js', 'dist/index.d.ts', 'dist/api.d.ts']));
+        expect(files).toEqual(expect.arrayContaining(['package.json', 'dist/index.js', 'dist/index.d.ts', 'dist/api/api.d.ts']));
         for (const file of files) cpSync(join(installed, file), join(fresh, 'node_modules/@svc/sdk', file));
         for (const name of packages) {
           mkdirSync(join(fresh, 'node_modules', name, '..'), { recursive: true });

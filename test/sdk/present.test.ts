@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { present } from '../../sdk/src/present.ts';
-import { paymentRequired } from '../../sdk/src/refusals.ts';
+import { present } from '../../sdk/src/access/present.ts';
+import { paymentRequired } from '../../sdk/src/access/refusals.ts';
 import { protectedHandler } from './protected.ts';
 
 const CHALLENGE = {

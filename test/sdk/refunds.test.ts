@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RefundQueue } from '../../sdk/src/access/refunds.ts';
 import { protect } from '../../sdk/src/fetch.ts';
 import { createClient, SvcError } from '../../sdk/src/index.ts';
-import { RefundQueue } from '../../sdk/src/refunds.ts';
 import { protectedHandler } from './protected.ts';
 import { type Fault, StandIn } from './stand-in.ts';
 

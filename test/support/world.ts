@@ -10,7 +10,7 @@ import { type AttemptMessage, type Env, type Job, type MailMessage, newCtx, type
 import { newestOf } from '#platform/db/directory.ts';
 import type { EventType } from '#rules/events.ts';
 import type { PlanName } from '#rules/plans.ts';
-import type { PriceHabit } from '../../local/price-source.ts';
+import type { PriceHabit } from '../../local/service/price-source.ts';
 import worker from '../../worker/index.ts';
 import { EVENT_CATALOG } from '../../worker/published/event-catalog.ts';
 import { SWEEPS as ALL_SWEEPS } from '../../worker/sweeps.ts';

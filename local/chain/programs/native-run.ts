@@ -15,10 +15,10 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   type Transaction,
 } from '@solana/kit';
-import type { DecodedTransaction } from '../decode-transaction.ts';
-import type { TransactionErrorJson } from '../errors.ts';
-import type { Execution, InnerInstruction, Machine } from '../machine.ts';
-import { SYSTEM_PROGRAM } from '../network.ts';
+import type { DecodedTransaction } from '../ledger/decode-transaction.ts';
+import type { TransactionErrorJson } from '../ledger/errors.ts';
+import type { Execution, InnerInstruction, Machine } from '../ledger/machine.ts';
+import { SYSTEM_PROGRAM } from '../ledger/network.ts';
 
 // Pays for what the VM runs on a transaction's behalf: the transaction itself is charged once, apart from that.
 const RUN_PAYER: Address = getAddressDecoder().decode(sha256(new TextEncoder().encode('local chain program runs')));

@@ -11,9 +11,9 @@ import { getAllocateInstruction, getAssignInstruction, getTransferSolInstruction
 import { hex } from '#core/encoding.ts';
 import { failProgram, ProgramFailure } from '#solana/programs/program-failure.ts';
 import type { ProgramRun } from '#solana/programs/program-run.ts';
-import { accountRole, type DecodedTransaction } from '../decode-transaction.ts';
-import type { InnerInstruction, Machine } from '../machine.ts';
-import { SYSTEM_PROGRAM } from '../network.ts';
+import { accountRole, type DecodedTransaction } from '../ledger/decode-transaction.ts';
+import type { InnerInstruction, Machine } from '../ledger/machine.ts';
+import { SYSTEM_PROGRAM } from '../ledger/network.ts';
 import { runCall } from './native-run.ts';
 import { TransactionFailure } from './program-failure.ts';
 import { emptyAccount } from './snapshot.ts';

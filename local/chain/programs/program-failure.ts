@@ -1,4 +1,4 @@
-import type { TransactionErrorJson } from '../errors.ts';
+import type { TransactionErrorJson } from '../ledger/errors.ts';
 
 /** A transaction the runtime ended for a reason that belongs to no instruction. */
 export class TransactionFailure extends Error {

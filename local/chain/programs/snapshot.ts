@@ -1,7 +1,7 @@
 import { type Address, type EncodedAccount, lamports } from '@solana/kit';
-import { accountRole, type DecodedTransaction } from '../decode-transaction.ts';
-import type { Machine } from '../machine.ts';
-import { SYSTEM_PROGRAM } from '../network.ts';
+import { accountRole, type DecodedTransaction } from '../ledger/decode-transaction.ts';
+import type { Machine } from '../ledger/machine.ts';
+import { SYSTEM_PROGRAM } from '../ledger/network.ts';
 
 /** The accounts a transaction may change, as they were. Nothing else can change, so putting them back undoes it. */
 export class Snapshot {

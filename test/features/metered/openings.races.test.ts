@@ -46,7 +46,17 @@ async function statesOf(shops: LiveShop[]) {
 it('the same opening for two sessions at once opens one of them, and rows and objects agree which', async () => {
   const shops = await twins();
   const opening = await shops[0].pull();
-  const answers = await Promise.all(shops.map((shop) => shop.authorize(opening)));
+  // Both have been simulated before either claims the channel: what one broadcasts makes the simulation of the other fail.
+  const both = Promise.withResolvers<void>();
+  let claims = 0;
+  const { env } = withObjectFaults(w.env, {
+    before: async ({ verb }) => {
+      if (verb === 'claimChannel' && ++claims === 2) both.resolve();
+      if (verb === 'claimChannel') await both.promise;
+      return false;
+    },
+  });
+  const answers = await Promise.all(shops.map((shop) => shop.authorize(opening, undefined, env)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 402]);
   expect(answers.find(({ status }) => status === 402)?.body.meta.reason).toBe('channel-mismatch');
   expect((await statesOf(shops)).sort()).toEqual(['created', 'open']);

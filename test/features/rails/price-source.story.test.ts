@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { PriceHabit } from '../../../local/price-source.ts';
+import type { PriceHabit } from '../../../local/service/price-source.ts';
 import { priceClock } from '../../support/chain/price-clock.ts';
 import { type Merchant, World } from '../../support/world.ts';
 

@@ -12,7 +12,7 @@ import {
   signTransactionMessageWithSigners,
 } from '@solana/kit';
 import { describe, expect, it } from 'vitest';
-import { History } from '../../../local/chain/history.ts';
+import { History } from '../../../local/chain/ledger/history.ts';
 import {
   type ChainServer,
   memo,

@@ -133,7 +133,7 @@ describe('time', () => {
 
 describe('run as a program', () => {
   it('prints its address, serves, and ends on SIGTERM', async () => {
-    const program = fileURLToPath(new URL('../../../local/chain/server.ts', import.meta.url));
+    const program = fileURLToPath(new URL('../../../local/chain/rpc/server.ts', import.meta.url));
     const child = spawn(process.execPath, [program, '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const url = await new Promise<string>((resolve) => {
       child.stdout.on('data', (text: Buffer) => resolve(/^chain (\S+)\n$/.exec(text.toString())?.[1] ?? ''));

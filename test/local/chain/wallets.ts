@@ -24,7 +24,7 @@ import { getAddMemoInstruction } from '@solana-program/memo';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { type ChainServer, startChainServer } from '../../../local/chain/server.ts';
+import { type ChainServer, startChainServer } from '../../../local/chain/rpc/server.ts';
 
 export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
 /** The memo program wallets use; the builder's own default is a newer one that is not deployed here. */

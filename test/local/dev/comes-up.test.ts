@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { untilItAnswers } from '../../../local/kept-worker.ts';
+import { untilItAnswers } from '../../../local/service/kept-worker.ts';
 
 const WELL = { database: 'ok', queue: 'ok', rpc: 'ok', price_source: 'ok', processor: 'not_configured' };
 

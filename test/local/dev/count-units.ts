@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { Api } from '../../../local/api.ts';
+import { Api } from '../../../local/cli/api.ts';
 import { DevProcess } from './dev-process.ts';
 
 const CLIENTS = 8;

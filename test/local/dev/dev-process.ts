@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childrenOf } from '../../../local/processes.ts';
+import { childrenOf } from '../../../local/cli/processes.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const READY = /^ready (http:\/\/127\.0\.0\.1:\d+) chain (http:\/\/127\.0\.0\.1:\d+)$/m;

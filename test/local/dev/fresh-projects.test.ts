@@ -7,9 +7,9 @@ import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Api } from '../../../local/api.ts';
 import { callChain } from '../../../local/chain/client.ts';
-import { freePort } from '../../../local/ports.ts';
+import { Api } from '../../../local/cli/api.ts';
+import { freePort } from '../../../local/cli/ports.ts';
 import { DevProcess } from './dev-process.ts';
 
 /** The package as it is published, in projects of merchants, against the service as `npm run dev` starts it. */

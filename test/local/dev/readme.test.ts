@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Api } from '../../../local/api.ts';
 import { callChain } from '../../../local/chain/client.ts';
+import { Api } from '../../../local/cli/api.ts';
 import { JOURNEYS } from '../../../worker/published/site/journeys.ts';
 import { DevProcess } from './dev-process.ts';
 

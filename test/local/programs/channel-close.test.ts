@@ -7,7 +7,7 @@ import {
   withdrawPayerInstruction,
 } from '#solana/programs/payment-channels/instructions.ts';
 import { RECLAIM, REQUEST_CLOSE, SEAL, WITHDRAW_PAYER } from '#solana/programs/payment-channels/layouts.ts';
-import { TOKEN_2022_PROGRAM } from '../../../local/chain/network.ts';
+import { TOKEN_2022_PROGRAM } from '../../../local/chain/ledger/network.ts';
 import { newAddress, tokenAddressOf } from '../chain/wallets.ts';
 import { type ChannelWorld, DEPOSIT, GRACE_SECONDS, openChannel } from './channel-world.ts';
 import { itRefuses, longer, openProgramChain, type ProgramChain, shorter, swap, unsigned, useServer, withData } from './program-chain.ts';

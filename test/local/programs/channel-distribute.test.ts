@@ -6,7 +6,7 @@ import { CHANNEL_PROGRAMS, OPEN_SLOT_WINDOW, TOMBSTONE } from '#solana/programs/
 import type { Share } from '#solana/programs/payment-channels/distribution.ts';
 import { distributeInstruction, requestCloseInstruction } from '#solana/programs/payment-channels/instructions.ts';
 import { DISTRIBUTE, OLDER_DISTRIBUTE } from '#solana/programs/payment-channels/layouts.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../local/chain/network.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../local/chain/ledger/network.ts';
 import { newAddress, tokenAddressOf, transferUsdc } from '../chain/wallets.ts';
 import { type ChannelWorld, DEPOSIT, openChannel } from './channel-world.ts';
 import { itRefuses, longer, openProgramChain, type ProgramChain, shorter, swap, useServer, withData } from './program-chain.ts';

@@ -3,7 +3,7 @@ import { CHANNEL_PROGRAMS, OPEN_SLOT_WINDOW } from '#solana/programs/payment-cha
 import { hashShares, type Share } from '#solana/programs/payment-channels/distribution.ts';
 import { type ChannelOpening, openChannelInstruction, topUpInstruction } from '#solana/programs/payment-channels/instructions.ts';
 import { OLDER_OPEN, OPEN, TOP_UP } from '#solana/programs/payment-channels/layouts.ts';
-import { TOKEN_2022_PROGRAM } from '../../../local/chain/network.ts';
+import { TOKEN_2022_PROGRAM } from '../../../local/chain/ledger/network.ts';
 import { newAddress, tokenAddressOf } from '../chain/wallets.ts';
 import { type ChannelWorld, DEPOSIT, openChannel, prepareChannel } from './channel-world.ts';
 import {

@@ -20,7 +20,7 @@ import { fetchToken, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
 import type { InstructionLayout } from '#solana/programs/instruction-layout.ts';
-import type { Machine } from '../../../local/chain/machine.ts';
+import type { Machine } from '../../../local/chain/ledger/machine.ts';
 import { type ChainServer, newAddress, openChain, startChainServer, type TestChain, tokenAddressOf, USDC } from '../chain/wallets.ts';
 
 /** What came of a transaction: accepted, the program's own number, or the name of a cause every program shares. */

@@ -7,7 +7,7 @@ import {
 } from '#solana/programs/subscriptions/instructions.ts';
 import { CLOSE_AUTHORITY, INIT_AUTHORITY, REVOKE_AUTHORITY } from '#solana/programs/subscriptions/layouts.ts';
 import { SUBSCRIPTIONS_EVENT_AUTHORITY } from '#solana/programs/subscriptions/subscription.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, U64_MAX } from '../../../local/chain/network.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, U64_MAX } from '../../../local/chain/ledger/network.ts';
 import { newAddress, tokenAddressOf, USDC } from '../chain/wallets.ts';
 import {
   itRefuses,

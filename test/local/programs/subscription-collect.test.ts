@@ -6,7 +6,7 @@ import { addressSeed, u64Seed } from '#solana/programs/derived-address.ts';
 import { createPlanInstruction, deletePlanInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { COLLECT } from '#solana/programs/subscriptions/layouts.ts';
 import { encodeSubscription, SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../local/chain/network.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../local/chain/ledger/network.ts';
 import { newAddress, tokenAddressOf, transferUsdc, USDC } from '../chain/wallets.ts';
 import { itRefuses, openProgramChain, type ProgramChain, readOnly, shorter, swap, unsigned, useServer, withData } from './program-chain.ts';
 import { BALANCE, DAY, openSubscription, PRICE, preparePlan, type SubscriptionWorld } from './subscription-world.ts';

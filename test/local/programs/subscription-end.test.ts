@@ -13,7 +13,7 @@ import {
 } from '#solana/programs/subscriptions/instructions.ts';
 import { CANCEL, RESUME, REVOKE } from '#solana/programs/subscriptions/layouts.ts';
 import { findAuthorityAddress, SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
-import { TOKEN_PROGRAM } from '../../../local/chain/network.ts';
+import { TOKEN_PROGRAM } from '../../../local/chain/ledger/network.ts';
 import { newAddress, USDC } from '../chain/wallets.ts';
 import { itRefuses, longer, openProgramChain, type ProgramChain, readOnly, shorter, swap, unsigned, useServer } from './program-chain.ts';
 import { DAY, openPlan, openSubscription, type SubscriptionWorld } from './subscription-world.ts';

@@ -8,7 +8,7 @@ import {
 } from '#solana/programs/subscriptions/instructions.ts';
 import { CREATE_PLAN, DELETE_PLAN, UPDATE_PLAN } from '#solana/programs/subscriptions/layouts.ts';
 import { PERIOD_HOURS_MAX, PLAN_BYTES } from '#solana/programs/subscriptions/subscription.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../local/chain/network.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../local/chain/ledger/network.ts';
 import { newAddress, USDC } from '../chain/wallets.ts';
 import {
   itRefuses,

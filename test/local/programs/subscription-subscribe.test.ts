@@ -4,7 +4,7 @@ import { addressSeed, u64Seed } from '#solana/programs/derived-address.ts';
 import { closeAuthorityInstruction, deletePlanInstruction, updatePlanInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { SUBSCRIBE } from '#solana/programs/subscriptions/layouts.ts';
 import { SUBSCRIPTION_BYTES, SUBSCRIPTIONS_PROGRAM } from '#solana/programs/subscriptions/subscription.ts';
-import { TOKEN_PROGRAM } from '../../../local/chain/network.ts';
+import { TOKEN_PROGRAM } from '../../../local/chain/ledger/network.ts';
 import { newAddress, USDC } from '../chain/wallets.ts';
 import {
   itRefuses,

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { CHANNEL_PROGRAMS } from '#solana/programs/payment-channels/channel.ts';
 import { openChannelInstruction, settleInstruction, topUpInstruction } from '#solana/programs/payment-channels/instructions.ts';
 import { OPEN, SETTLE, TOP_UP } from '#solana/programs/payment-channels/layouts.ts';
-import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../../local/chain/network.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../../local/chain/ledger/network.ts';
 import { newAddress, SOL, transferSol } from '../chain/wallets.ts';
 import { type ChannelWorld, DEPOSIT, openChannel, prepareChannel } from './channel-world.ts';
 import { openProgramChain, type ProgramChain, readOnly, swap, useServer } from './program-chain.ts';

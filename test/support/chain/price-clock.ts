@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
-import type { PriceHabit } from '../../../local/price-source.ts';
+import type { PriceHabit } from '../../../local/service/price-source.ts';
 import type { World } from '../world.ts';
 
 const realNow = Date.now.bind(Date);

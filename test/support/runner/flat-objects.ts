@@ -1,6 +1,9 @@
 import { afterAll } from 'vitest';
 
 type Class = { new (...args: unknown[]): object; prototype: object };
+type Made = { mainPath: string; instanceCtor: new (state: unknown, env: unknown) => object; instance: object };
+type Wrapper = { ctx: DurableObjectState; env: unknown; [symbol: symbol]: unknown };
+type Ensure = (this: Wrapper) => Promise<Made>;
 
 // For each object that is made, the test runner puts another proxy around the prototype of its class: a call would go through as many
 // of them as objects were made before it, and a worker that serves many files would take ever longer. All of them do the same.
@@ -10,10 +13,54 @@ Reflect.construct = ((base: Class, args: unknown[], made: Class = base) => {
   if (made.name === 'Class' && Object.getPrototypeOf(made) === base) {
     const first = firsts.get(made);
     if (first) made.prototype = first;
-    else firsts.set(made, made.prototype);
+    else {
+      firsts.set(made, made.prototype);
+      importOnce(made.prototype);
+    }
   }
   return construct(base, args, made);
 }) as typeof construct;
+
+const restore: (() => void)[] = [];
 afterAll(() => {
   Reflect.construct = construct;
+  for (const one of restore) one();
 });
+
+const symbolOf = (holder: object, name: string) => Object.getOwnPropertySymbols(holder).find(({ description }) => description === name);
+
+/**
+ * Before each call of an object, the test runner imports the service once more: a call of its own object and one of its process, which take
+ * longer than most methods. The module stays the same as long as a file runs, so the first object of a class imports it for all others.
+ */
+function importOnce(prototype: object): void {
+  const symbol = symbolOf(prototype, 'kEnsureInstance');
+  // A worker's own entry, which no test calls, is wrapped the same way.
+  if (!symbol) return;
+  const wrapped = prototype as Record<symbol, Ensure>;
+  const ensure = wrapped[symbol]!;
+  const known = new WeakMap<Wrapper, Promise<Made>>();
+  let imported: Pick<Made, 'mainPath' | 'instanceCtor'> | null = null;
+  const make: Ensure = async function () {
+    if (!imported || symbolOf(this, 'kInstance')) {
+      const made = await ensure.call(this);
+      imported = made;
+      return made;
+    }
+    const instance = new imported.instanceCtor(this.ctx, this.env);
+    // What a constructor begins by `blockConcurrencyWhile` is over when the object is called.
+    await this.ctx.blockConcurrencyWhile(async () => {});
+    return { ...imported, instance };
+  };
+  wrapped[symbol] = function () {
+    const before = known.get(this);
+    if (before) return before;
+    const made = make.call(this);
+    known.set(this, made);
+    made.catch(() => known.delete(this));
+    return made;
+  };
+  restore.push(() => {
+    wrapped[symbol] = ensure;
+  });
+}

@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
-import { startChainServer } from '../../../local/chain/server.ts';
+import { startChainServer } from '../../../local/chain/rpc/server.ts';
 import { startOutside } from '../../../local/outside/outside.ts';
-import { startPriceSource } from '../../../local/price-source.ts';
+import { startPriceSource } from '../../../local/service/price-source.ts';
 import { startMailServer } from '../servers/mail-server.ts';
 import { startReceiver } from '../servers/receiver.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Written by local/fonts.ts: the fonts of receipts under the names their content gives them. The first three are fonts, the rest
+ * Written by local/assets/fonts.ts: the fonts of receipts under the names their content gives them. The first three are fonts, the rest
  * are indexes that say which slice of a script's font has which characters.
  */
 export const FONT_ASSETS = {

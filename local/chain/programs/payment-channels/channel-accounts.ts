@@ -9,8 +9,8 @@ import {
 } from '#solana/programs/payment-channels/channel.ts';
 import { CHANNEL_ERRORS, type ChannelError } from '#solana/programs/payment-channels/errors.ts';
 import { failProgram } from '#solana/programs/program-failure.ts';
-import { TOKEN_PROGRAM } from '../../network.ts';
-import { isMint, isTokenAccount, readHolding, TOKEN_ACCOUNT_BYTES } from '../../tokens.ts';
+import { TOKEN_PROGRAM } from '../../ledger/network.ts';
+import { isMint, isTokenAccount, readHolding, TOKEN_ACCOUNT_BYTES } from '../../ledger/tokens.ts';
 import type { ProgramCall } from '../program-call.ts';
 
 const CHANNEL_PROBLEMS: Readonly<Record<ChannelProblem, number | string>> = {

@@ -6,7 +6,7 @@ import { hashShares, remainderBps, shareBetween } from '#solana/programs/payment
 import { CHANNEL_ERRORS } from '#solana/programs/payment-channels/errors.ts';
 import type { ChannelInstruction } from '#solana/programs/payment-channels/parse-instruction.ts';
 import { failProgram } from '#solana/programs/program-failure.ts';
-import { readHolding } from '../../tokens.ts';
+import { readHolding } from '../../ledger/tokens.ts';
 import type { ProgramCall } from '../program-call.ts';
 import {
   ESCROW_ERRORS,

@@ -9,7 +9,7 @@ import { CHANNEL_ERRORS } from '#solana/programs/payment-channels/errors.ts';
 import { RENT_SYSVAR } from '#solana/programs/payment-channels/instructions.ts';
 import type { ChannelInstruction } from '#solana/programs/payment-channels/parse-instruction.ts';
 import { failProgram } from '#solana/programs/program-failure.ts';
-import { U64_MAX } from '../../network.ts';
+import { U64_MAX } from '../../ledger/network.ts';
 import type { ProgramCall } from '../program-call.ts';
 import {
   ESCROW_ERRORS,

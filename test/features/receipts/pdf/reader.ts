@@ -4,7 +4,7 @@ import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import type { PaperFacts } from '#papers/facts.ts';
 import { renderReceipt } from '#papers/render.ts';
 import type { LoadFont } from '#papers/text/fonts.ts';
-import { ASSETS_DIR } from '../../../../local/directories.ts';
+import { ASSETS_DIR } from '../../../../local/cli/directories.ts';
 
 /** Fonts as local/assets.ts laid them out, read anew every time. */
 export const loadFont: LoadFont = async (path) => new Uint8Array(readFileSync(join(ASSETS_DIR, path)));

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+/** The scripts of the hosted pages: bundled, named by their content, and weighed. */
+const ROOT = join(import.meta.dirname, '../..');
+const PAGES = join(ROOT, 'worker/pages');
+const NAMES_FILE = join(PAGES, 'assets.ts');
+/** All that a buyer's browser loads of ours besides the page itself. */
+const GZIP_MAX_KIB = 120;
+
+const ENTRIES = {
+  checkout: { source: 'checkout/client/start.tsx', name: 'checkout' },
+  account: { source: 'account/client/start.ts', name: 'account' },
+  subscribing: { source: 'subscribing/client/start.tsx', name: 'subscribing' },
+  signing: { source: 'signing/client/start.tsx', name: 'signing' },
+  receipt: { source: 'receipt/client/start.ts', name: 'receipt' },
+  testWallet: { source: 'checkout/client/test-wallet.ts', name: 'test-wallet' },
+  demoWallet: { source: 'browser/own-wallet/demo-wallet.ts', name: 'demo-wallet' },
+} as const;
+type Entry = keyof typeof ENTRIES;
+
+async function bundle(entry: Entry): Promise<{ path: string; text: string }> {
+  const { outputFiles } = await build({
+    entryPoints: [join(PAGES, ENTRIES[entry].source)],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    target: ['es2022'],
+    charset: 'utf8',
+    legalComments: 'none',
+    // The same components as on the server, made for the browser.
+    tsconfigRaw: { compilerOptions: { jsx: 'react-jsx', jsxImportSource: 'hono/jsx/dom', target: 'ES2022' } },
+  });
+  const text = outputFiles[0]!.text;
+  return { path: `/assets/${ENTRIES[entry].name}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.js`, text };
+}
+
+/**
+ * Writes the scripts, and their names for the Worker. The demo wallet's name is always written; the script is in no deployment.
+ */
+export async function writePages(write: (path: string, text: string, options?: { isForDeployment: boolean }) => void): Promise<void> {
+  const entries = Object.keys(ENTRIES) as Entry[];
+  const bundles = await Promise.all(entries.map(bundle));
+  for (const [index, { path, text }] of bundles.entries()) write(path, text, { isForDeployment: entries[index] !== 'demoWallet' });
+  const served = bundles.filter((_, index) => entries[index] !== 'demoWallet');
+  const bytes = served.reduce((sum, { text }) => sum + gzipSync(text, { level: 9 }).length, 0);
+  console.log(`pages: ${(bytes / 1024).toFixed(1)} KiB gzip of at most ${GZIP_MAX_KIB}`);
+  if (bytes > GZIP_MAX_KIB * 1024) throw new Error('The scripts of the hosted pages are over their budget.');
+  const names = entries.map((entry, index) => `  ${entry}: '${bundles[index]!.path}',\n`).join('');
+  const source = `/** Written by local/assets/pages.ts: paths of the hosted pages' scripts, named by their content. */\nexport const PAGE_ASSETS = {\n${names}} as const;\n`;
+  if (!existsSync(NAMES_FILE) || readFileSync(NAMES_FILE, 'utf8') !== source) writeFileSync(NAMES_FILE, source);
+}

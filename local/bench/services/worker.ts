@@ -1,0 +1,273 @@
+/**
+ * The entry of `npm run bench`: the service as it is, and beside it under /bench/ the same work with less around it. There is
+ * no database and no queue here: what is measured must not need the first and only tells the second, every two seconds.
+ * @module
+ */
+
+import { DurableObject } from 'cloudflare:workers';
+import { Hono } from 'hono';
+import { base58 } from '#core/encoding.ts';
+import { type AccountId, admissionIdOf, newMeteredSessionId } from '#core/ids.ts';
+import { draftKey } from '#features/accounts/keys/keys.ts';
+import { consumeEntitlement, entitlementKeyOf, grantEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
+import { claimChannel, readSession } from '#features/metered/session.ts';
+import { type Ctx, type Env, type Job, newCtx } from '#platform/context.ts';
+import { wantedColumns } from '#platform/db/tables/schema-check.ts';
+import { entitlementObjectName, meteredObject } from '#platform/objects.ts';
+import type { Credential } from '#rules/admission.ts';
+import { projectedOf } from '#rules/entitlement-rpc.ts';
+import type { MeteredTerms } from '#rules/metered/rpc.ts';
+import { Entitlement } from '../../../durable-objects/entitlement.ts';
+import { MeteredSession } from '../../../durable-objects/metered/metered-session.ts';
+import service from '../../../worker/index.ts';
+
+export { Admission } from '../../../durable-objects/admission.ts';
+
+interface BenchEnv extends Env {
+  UNGROUPED: Env['ENTITLEMENT'];
+  BARE: DurableObjectNamespace<Bare>;
+}
+
+/** Once in the life of an isolate the service looks whether the database is whole; what is measured asks it nothing. */
+const prepare = (sql: string) => {
+  if (!sql.includes('pragma_table_info')) throw new Error('the measured path asked the database');
+  return { bind: () => ({ all: async () => ({ results: wantedColumns().map((name) => ({ name })) }) }) };
+};
+const STUBS = { DB: { prepare }, JOBS: { send: async () => {} } } as unknown as Pick<Env, 'DB' | 'JOBS'>;
+
+/** Its projections are acknowledged as soon as they are sent: by whom does not matter to the object. */
+class BenchEntitlement extends Entitlement {
+  readonly #spent: Spent;
+
+  constructor(state: DurableObjectState, env: Env) {
+    const { sql } = state.storage;
+    const spent = { calls: 0, uses: 0, rows: 0 };
+    const exec = (...args: Parameters<SqlStorage['exec']>) => {
+      const cursor = sql.exec(...args);
+      spent.rows += cursor.rowsWritten;
+      return cursor;
+    };
+    Object.defineProperty(state.storage, 'sql', { value: { exec, databaseSize: 0 } });
+    super(state, env);
+    this.#spent = spent;
+    const send = async (job: Job) => void (job.kind === 'projectEntitlement' && (await this.published(projectedOf(job.projection))));
+    this.env = { ...env, ...STUBS, JOBS: { send } } as unknown as Env;
+  }
+
+  override consumeMany(...args: Parameters<Entitlement['consumeMany']>): ReturnType<Entitlement['consumeMany']> {
+    this.#spent.calls++;
+    this.#spent.uses += args[1].length;
+    return super.consumeMany(...args);
+  }
+
+  async spent(): Promise<Spent> {
+    return this.#spent;
+  }
+}
+
+export { BenchEntitlement as Entitlement };
+
+/**
+ * The same object without group commit: one call at a time, and its ledger waits for no commit, so every call makes one of its
+ * own, and the platform holds each answer back until that is on disk. Nothing else differs.
+ */
+export class Ungrouped extends BenchEntitlement {
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(state: DurableObjectState, env: Env) {
+    Object.defineProperty(state.storage, 'sync', { value: () => Promise.resolve() });
+    super(state, env);
+  }
+
+  override consume(operation: Parameters<Entitlement['consume']>[0]): ReturnType<Entitlement['consume']> {
+    const answer = this.#last.then(() => super.consume(operation));
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+}
+
+/** The same for sessions. */
+class BenchMeteredSession extends MeteredSession {
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, env);
+    const send = async (job: Job) => void (job.kind === 'projectMeteredSession' && (await this.published(projectedOf(job.projection))));
+    this.env = { ...env, ...STUBS, JOBS: { send } } as unknown as Env;
+  }
+}
+
+export { BenchMeteredSession as MeteredSession };
+
+/** The least an object can do, and the least it can do durably. */
+export class Bare extends DurableObject {
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, env);
+    state.storage.sql.exec('CREATE TABLE IF NOT EXISTS count (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)');
+    state.storage.sql.exec('INSERT OR IGNORE INTO count VALUES (1, 0)');
+  }
+
+  async ping(): Promise<number> {
+    return 1;
+  }
+
+  async write(): Promise<number> {
+    return this.ctx.storage.sql.exec<{ n: number }>('UPDATE count SET n = n + 1 WHERE id = 1 RETURNING n').one().n;
+  }
+}
+
+/** As the bench counts them, in rows.ts. */
+interface Spent {
+  calls: number;
+  uses: number;
+  rows: number;
+}
+
+/** The body of a consume, as the real route takes it. */
+interface ConsumeBody {
+  product_id: string;
+  customer: { customer_ref: string };
+  units: number;
+}
+type Counters = { customerRefs: string[]; isGrouped: boolean };
+
+const OWNER = { merchantId: '01a1fc21-d414-7315-8bae-d95e4ff00293' as AccountId, livemode: true };
+const PRODUCT_ID = '01a1fc21-d414-7315-8bae-d95e4ff00294';
+const GRANTED_UNITS = 1_000_000_000;
+
+let envs: { grouped: Env; ungrouped: Env } | null = null;
+/** One object per isolate, because the service keeps its checked configuration by it. */
+function envsOf(env: BenchEnv) {
+  envs ??= { grouped: { ...env, ...STUBS }, ungrouped: { ...env, ...STUBS, ENTITLEMENT: env.UNGROUPED } };
+  return envs;
+}
+const ctxOf = (env: BenchEnv, isGrouped: boolean): Ctx =>
+  newCtx(isGrouped ? envsOf(env).grouped : envsOf(env).ungrouped, { requestId: 'bench', defer: () => {} });
+const identity = (customerRef: string) => entitlementKeyOf(OWNER, PRODUCT_ID, { customerRef });
+
+const bench = new Hono<{ Bindings: BenchEnv }>();
+bench.get('/bench/empty', (c) => c.text('ok'));
+bench.get('/bench/bare', async (c) => c.json(await c.env.BARE.getByName('bare').ping()));
+bench.get('/bench/bare-write', async (c) => c.json(await c.env.BARE.getByName('bare').write()));
+
+/** Known once there is an account. */
+let credential: Credential | null = null;
+bench.get('/bench/admit', async (c) => {
+  const now = Date.now();
+  const rate = { permission: 'execute', mode: null, bucket: 'metered', rateMultiplier: 1_000_000, now } as const;
+  const answer = await c.env.ADMISSION.getByName(`account:${admissionIdOf(OWNER.merchantId)}`).admit({ ...rate, credential: credential! });
+  return c.json(answer, answer.ok ? 200 : 403);
+});
+
+bench.post('/bench/consume', (c) => consumeStraight(c.env, true, c.req.raw));
+bench.post('/bench/consume-ungrouped', (c) => consumeStraight(c.env, false, c.req.raw));
+async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Request): Promise<Response> {
+  const ctx = ctxOf(env, isGrouped);
+  const text = await request.text();
+  const body = JSON.parse(text) as ConsumeBody;
+  const owned = entitlementKeyOf(OWNER, body.product_id, { customerRef: body.customer.customer_ref });
+  const key = request.headers.get('Idempotency-Key')!;
+  const answer = await consumeEntitlement(ctx, owned, { scope: '', key, text }, body.units);
+  return Response.json(answer, { status: answer.ok ? 200 : 403 });
+}
+
+/** An account and its live key, put where an authenticated call looks for them first. */
+bench.post('/bench/account', async (c) => {
+  const ctx = ctxOf(c.env, true);
+  const admissionId = admissionIdOf(OWNER.merchantId);
+  const { rawKey, key: made } = draftKey(ctx, OWNER.merchantId, { name: 'bench', permissions: ['execute'], livemode: true });
+  const account = {
+    accountId: OWNER.merchantId,
+    plan: 'scale',
+    status: 'active',
+    planThrough: null,
+    tokenVersion: 1,
+    isStaff: false,
+    version: 1,
+  } as const;
+  const key = { keyId: made.id, keyHash: made.keyHash, permissions: ['execute' as const], livemode: true, revokedAt: null };
+  credential = { kind: 'key', keyHash: key.keyHash };
+  await c.env.ADMISSION.getByName(`account:${admissionId}`).load(account, [key]);
+  return c.json({ rawKey, productId: PRODUCT_ID });
+});
+
+bench.post('/bench/grant', async (c) => {
+  const { customerRefs, isGrouped } = await c.req.json<Counters>();
+  const ctx = ctxOf(c.env, isGrouped);
+  const grant = { sold: { usageUnits: 1, accessPeriodDays: null }, units: GRANTED_UNITS, reason: 'bench' };
+  await Promise.all(customerRefs.map((ref) => grantEntitlement(ctx, identity(ref), { scope: '', key: 'grant', text: '' }, grant)));
+  return c.json({});
+});
+
+/** What the objects were asked and wrote since they woke. */
+bench.post('/bench/spent', async (c) => {
+  const { customerRefs, isGrouped } = await c.req.json<Counters>();
+  const objects = (isGrouped ? c.env.ENTITLEMENT : c.env.UNGROUPED) as unknown as DurableObjectNamespace<BenchEntitlement>;
+  const all = await Promise.all(
+    customerRefs.map((ref) => objects.getByName(entitlementObjectName(OWNER, identity(ref).entitlementId)).spent()),
+  );
+  const sum = (figure: (one: Spent) => number) => all.reduce((total, one) => total + figure(one), 0);
+  return c.json({ calls: sum(({ calls }) => calls), uses: sum(({ uses }) => uses), rows: sum(({ rows }) => rows) });
+});
+
+/** What the objects say was used, to be compared with the answers that were counted. */
+bench.post('/bench/used', async (c) => {
+  const { customerRefs, isGrouped } = await c.req.json<Counters>();
+  const ctx = ctxOf(c.env, isGrouped);
+  const snapshots = await Promise.all(customerRefs.map((ref) => readEntitlement(ctx, OWNER, identity(ref).entitlementId)));
+  return c.json({ used: snapshots.reduce((sum, snapshot) => sum + snapshot!.usedUnits, 0) });
+});
+
+const SESSION_TERMS: Omit<MeteredTerms, 'sessionId'> = {
+  merchantId: OWNER.merchantId,
+  livemode: true,
+  productId: PRODUCT_ID,
+  customer: null,
+  cap: String(GRANTED_UNITS),
+  minVoucherDelta: '1',
+  unitPrice: null,
+  idleSeconds: 3_600,
+  gracePeriodSeconds: 900,
+  generation: 'older',
+  operator: PRODUCT_ID,
+  merchantWallet: PRODUCT_ID,
+  mint: PRODUCT_ID,
+  expiresAt: 0,
+  createdAt: 0,
+};
+
+/** Sessions whose channels are open, for all that their objects know. */
+bench.post('/bench/sessions', async (c) => {
+  const { count, signer } = await c.req.json<{ count: number; signer: string }>();
+  const ctx = ctxOf(c.env, true);
+  const now = Date.now();
+  const open = async () => {
+    const sessionId = newMeteredSessionId(now);
+    const channelId = base58.encode(crypto.getRandomValues(new Uint8Array(32)));
+    const object = meteredObject(ctx, sessionId);
+    await claimChannel(ctx, { sessionId, livemode: true }, channelId);
+    const bound = { channelId, payer: null, authorizedSigner: signer };
+    await object.open({
+      ...bound,
+      terms: { ...SESSION_TERMS, sessionId },
+      deposit: BigInt(GRANTED_UNITS),
+      settled: 0n,
+      challengeId: null,
+      now,
+    });
+    return { sessionId, channelId };
+  };
+  return c.json(await Promise.all(Array.from({ length: count }, open)));
+});
+
+/** What the vouchers of these sessions promise, to be compared with what was paid for. */
+bench.post('/bench/promised', async (c) => {
+  const sessions = await c.req.json<{ sessionId: string }[]>();
+  const snapshots = await Promise.all(sessions.map(({ sessionId }) => readSession(ctxOf(c.env, true), sessionId)));
+  return c.json({ promised: snapshots.reduce((sum, { cumulative }) => sum + Number(cumulative), 0) });
+});
+
+export default {
+  fetch: (request, env, execution) =>
+    request.url.includes('/bench/')
+      ? bench.fetch(request, env, execution)
+      : service.fetch(request as Request, envsOf(env).grouped, execution),
+} satisfies ExportedHandler<BenchEnv>;

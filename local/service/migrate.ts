@@ -1,0 +1,30 @@
+/**
+ * Brings the local database below a state directory up to date, and keeps the same books as `wrangler d1 migrations apply`: that command
+ * starts a runtime for each migration, which takes longer than all else that a start of the service does.
+ * @module
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { D1Database } from '@cloudflare/workers-types';
+import { getPlatformProxy, unstable_splitSqlQuery as statementsOf } from 'wrangler';
+
+const FOLDER = join(import.meta.dirname, '../../migrations');
+const BOOKS = `CREATE TABLE IF NOT EXISTS d1_migrations
+  (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`;
+
+const [path = ''] = process.argv.slice(2);
+const { env, dispose } = await getPlatformProxy<{ DB: D1Database }>({ persist: { path: join(path, 'v3') }, remoteBindings: false });
+try {
+  await env.DB.prepare(BOOKS).run();
+  const { results } = await env.DB.prepare('SELECT name FROM d1_migrations').all<{ name: string }>();
+  const applied = new Set(results.map(({ name }) => name));
+  const names = readdirSync(FOLDER).filter((name) => name.endsWith('.sql') && !applied.has(name));
+  for (const name of names.sort()) {
+    const statements = statementsOf(readFileSync(join(FOLDER, name), 'utf8'));
+    const note = env.DB.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name);
+    await env.DB.batch([...statements.map((sql) => env.DB.prepare(sql)), note]);
+  }
+} finally {
+  await dispose();
+}

@@ -1,0 +1,148 @@
+import { join } from 'node:path';
+import { callChain } from '../chain/client.ts';
+import { startChainServer } from '../chain/rpc/server.ts';
+import { DEV_ASSETS_DIR } from '../cli/directories.ts';
+import { freePort } from '../cli/ports.ts';
+import { openSecrets, writeEnvFile } from '../cli/secrets.ts';
+import type { Teardown } from '../cli/teardown.ts';
+import { clientOf } from '../outside/identity.ts';
+import { startOutside } from '../outside/outside.ts';
+import { PORTAL, PRICES } from '../outside/processor.ts';
+import { webhookSecretOf } from '../outside/subscriptions.ts';
+import { keepWorker } from './kept-worker.ts';
+import { PRICE_PATH, startPriceSource } from './price-source.ts';
+import { walletOf } from './wallet-of.ts';
+import { migrate } from './wrangler.ts';
+
+interface ServiceOptions {
+  /** 0 takes any free port, here and for the chain. */
+  port: number;
+  chainPort: number;
+  stateDir: string;
+  /** Collects how to end what was started, from the first step on. */
+  teardown: Teardown;
+  /** Starts small parties outside beside it, and configures the worker for them. */
+  world?: boolean;
+  /** Variables of the worker that differ from those of a local start. */
+  variables?: Record<string, string>;
+  /** Another configuration of wrangler's than wrangler.toml. */
+  configPath?: string;
+  onProgress: (step: string) => void;
+  onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
+  onProblem: (problem: string) => void;
+}
+
+export interface Service {
+  baseUrl: string;
+  rpcUrl: string;
+  /** Resolves when the worker has ended by itself too often to be started again, with its last lines. */
+  gaveUp: Promise<string>;
+}
+
+/** Starts the chain, brings the database up to date, starts the worker and its clock; answers when both run. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { stateDir, teardown, onProgress, onProblem } = options;
+  const port = await freePort(options.port, '--port');
+  const chainPort = await freePort(options.chainPort, '--chain-port');
+  const secrets = openSecrets(stateDir);
+
+  onProgress('Starting a Solana chain (in memory: the database outlives a restart, transactions on chain do not)');
+  const chain = await startChainServer({ port: chainPort });
+  teardown.defer(() => chain.close());
+  await fund(chain.url, 'local_fundSol', await walletOf(secrets.feePayerKeys), '10000000000');
+  const operator = await walletOf(secrets.channelKeys);
+  await fund(chain.url, 'local_fundSol', operator, '10000000000');
+  await fund(chain.url, 'local_fundSol', await walletOf(secrets.subscriptionKeys), '10000000000');
+  // Nothing, but into an account: the operator is the payee of payment channels, and a distribution pays every party there is.
+  await fund(chain.url, 'local_fundUsdc', operator, '0');
+  // One base unit, so that the account exists which the money for plans goes to.
+  const treasury = await walletOf(secrets.treasurySeed);
+  await fund(chain.url, 'local_fundUsdc', treasury, '1');
+  const prices = await startPriceSource();
+  teardown.defer(() => prices.close());
+
+  const persistDir = join(stateDir, 'wrangler');
+  onProgress('Bringing the database up to date');
+  await migrate(persistDir, { stateDir, onStart: (run) => teardown.defer(() => run.stop()) });
+
+  onProgress('Starting the service');
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const envFile = writeEnvFile(stateDir, {
+    ...variablesOf(secrets),
+    TREASURY_WALLET: treasury,
+    PRICE_URL: prices.url + PRICE_PATH,
+    DISCORD_REDIRECT_URI: `${baseUrl}/v1/docs`,
+    RPC_URL: chain.url,
+    LOCAL_CLOCK_URL: chain.url,
+    BASE_URL: baseUrl,
+    ...(options.world ? await openWorld(baseUrl, teardown) : {}),
+    ...options.variables,
+  });
+  const address = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'];
+  const config = options.configPath === undefined ? [] : ['--config', options.configPath];
+  const assets = ['--assets', DEV_ASSETS_DIR];
+  const args = ['--local', '--persist-to', persistDir, ...address, '--env-file', envFile, ...assets, ...config];
+  const { gaveUp } = await keepWorker({ args, baseUrl, stateDir, teardown, onLine: options.onLine, onProblem });
+  return { baseUrl, rpcUrl: chain.url, gaveUp };
+}
+
+/** The variables of the worker that do not depend on where the parties beside it run. */
+const variablesOf = (secrets: ReturnType<typeof openSecrets>) => ({
+  PEPPER: secrets.pepper,
+  JWT_KEYS: secrets.jwtKeys,
+  RECEIPT_KEYS: secrets.receiptKeys,
+  LETTER_KEYS: secrets.letterKeys,
+  SANDBOX_SEED: secrets.sandboxSeed,
+  OPERATOR_SECRET: secrets.operatorSecret,
+  SEAL_KEYS: secrets.sealKeys,
+  CHALLENGE_KEYS: secrets.challengeKeys,
+  FEE_PAYER_KEYS: secrets.feePayerKeys,
+  CHANNEL_KEYS: secrets.channelKeys,
+  SUBSCRIPTION_KEYS: secrets.subscriptionKeys,
+  HANDOFF_SECRETS: secrets.handoffSecrets,
+  RPC_WEBHOOK_SECRET: secrets.rpcWebhookSecret,
+  // There is no bot here: the developer plays the connector, with these secrets from the state directory.
+  TELEGRAM_BOT_USERNAME: 'svc_local_bot',
+  TELEGRAM_CONNECTOR_SECRETS: secrets.telegramConnectorSecret,
+  DISCORD_CLIENT_ID: '000000000000000000',
+  DISCORD_CONNECTOR_SECRETS: secrets.discordConnectorSecret,
+  // Letters are read at /dev/mail.
+  MAIL_PROVIDER: 'local',
+  MAIL_FROM: 'svc <post@svc.local>',
+  ALLOW_INSECURE_WEBHOOKS: 'true',
+  DEMO_WALLET: 'true',
+  DEMO_SLUG: 'demo',
+  RATE_MULTIPLIER: '1000',
+});
+
+/** The small parties outside, and what the worker is told of them. */
+async function openWorld(baseUrl: string, teardown: Teardown): Promise<Record<string, string>> {
+  const { url, close } = await startOutside({ webhookUrl: `${baseUrl}/v1/billing/webhooks/processor`, asks: true });
+  teardown.defer(() => close());
+  const [google, github] = [clientOf('dev'), clientOf('dev-hub')];
+  const apiKey = 'sk_test_dev';
+  return {
+    GOOGLE_CLIENT_ID: google.clientId,
+    GOOGLE_CLIENT_SECRET: google.clientSecret,
+    GOOGLE_ISSUER: `${url}/openid/dev`,
+    GITHUB_CLIENT_ID: github.clientId,
+    GITHUB_CLIENT_SECRET: github.clientSecret,
+    GITHUB_URL: `${url}/github/dev-hub`,
+    GITHUB_API_URL: `${url}/github-api/dev-hub`,
+    PROCESSOR_API_KEY: apiKey,
+    PROCESSOR_API_URL: url,
+    PROCESSOR_WEBHOOK_SECRETS: webhookSecretOf(apiKey),
+    PROCESSOR_PRICE_STARTER: PRICES.starter,
+    PROCESSOR_PRICE_GROWTH: PRICES.growth,
+    PROCESSOR_PRICE_SCALE: PRICES.scale,
+    PROCESSOR_PORTAL_CONFIGURATION: PORTAL,
+    TELEGRAM_BOT_TOKEN: '4711:dev-of-telegram',
+    TELEGRAM_API_URL: `${url}/telegram`,
+    DISCORD_BOT_TOKEN: 'dev-of-discord',
+    DISCORD_API_URL: `${url}/discord`,
+  };
+}
+
+/** The service's own wallets hold nothing where a chain begins, and it begins anew at every start. */
+const fund = (rpcUrl: string, method: 'local_fundSol' | 'local_fundUsdc', address: string, units: string): Promise<null> =>
+  callChain(rpcUrl, method, [address, units]);

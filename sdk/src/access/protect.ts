@@ -1,0 +1,271 @@
+import type { Client } from '../api/client.ts';
+import { SvcError } from '../api/errors.ts';
+import { digestOf, isIdempotencyKey } from '../api/keys.ts';
+import { type Answer, sleep } from '../api/transport.ts';
+import type { Consume, Customer, ProductReference, SettledPayment, Settlement } from '../api/types.ts';
+import { AbandonedWrites, type OwnWrite } from './abandoned-writes.ts';
+import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming } from './access.ts';
+import { withMark, withoutMark } from './mark.ts';
+import { RefundQueue, type WaitUntil } from './refunds.ts';
+import * as refuse from './refusals.ts';
+import { newReporter } from './report.ts';
+
+type Resource = NonNullable<Consume['resource']>;
+
+/** `R` is the framework's request: Hono's context, Express's request, a web `Request`. */
+export interface ProtectOptions<R> {
+  client: Client;
+  /** What a request uses; a text is a product_id. */
+  product: string | ProductReference;
+  /** Units a request costs. Default 1. */
+  units?: number | ((request: R) => number | Promise<number>);
+  /** Who asks, where you know it (a signed-in user); null: a stranger, who pays per request. */
+  customer?: (request: R) => Customer | null | Promise<Customer | null>;
+  /** What the challenge says is sold. Default: the URL of the request, without its query. */
+  resource?: Resource | ((request: R) => Resource);
+  /**
+   * A payment, or a request under the caller's own Idempotency-Key, that was served before. `refuse` (default) answers 409.
+   * `serve` runs the handler again without another unit: only for handlers that give the same answer again.
+   */
+  onReplay?: 'refuse' | 'serve';
+  /** Serve without consumption while the service is away: no connection, no answer in time, or 500 and more. Default false: 503. */
+  failOpen?: boolean;
+  /**
+   * Told of every failure that the buyer is not to blame for, of refunds that could not be made, and once if buyers pay for more
+   * than they can use here. Default: each kind of failure once, on the console.
+   */
+  onError?: (error: unknown, request: R) => void;
+}
+
+interface Ask {
+  product: ProductReference;
+  units: number;
+  customer: Customer | null;
+  resource: Resource;
+  /** What makes this request itself: the caller's key counts for it alone. */
+  subject: string;
+  callerKey: string | null;
+}
+
+/** A freed use is taken again under the next key; a handler that fails so often under one key will fail again. */
+const GENERATIONS_MAX = 8;
+const PENDING_WAIT_MAX_SECONDS = 5;
+const RESOURCE_URL_MAX = 2_000;
+
+const stranger = (): Customer => ({ customer_ref: `anon_${crypto.randomUUID()}` });
+const isRefunded = (error: unknown) => error instanceof SvcError && error.code === 'state_conflict' && error.meta.reason === 'refunded';
+
+/** Decides, per request, whether the handler may run; framework-free. Adapters ask `admit`, and `refund` when the handler failed. */
+export class Gate<R> {
+  readonly #options: ProtectOptions<R>;
+  readonly #ledger = new AbandonedWrites();
+  readonly #refunds = new RefundQueue();
+  readonly #tell: (error: unknown, request: R) => void;
+  /** What to do once the use of an access was given back. */
+  readonly #onRefunded = new WeakMap<Access, () => void>();
+  #toldOfLeftovers = false;
+
+  constructor(options: ProtectOptions<R>) {
+    this.#options = options;
+    this.#tell = options.onError ?? newReporter();
+  }
+
+  /** Never throws: whatever is unclear is a refusal. */
+  async admit(incoming: Incoming, request: R): Promise<Admission> {
+    this.#refunds.run(incoming.waitUntil);
+    try {
+      const ask = await this.#askOf(incoming, request);
+      const payment = incoming.header('PAYMENT-SIGNATURE');
+      return payment ? await this.#settle(ask, payment, request) : await this.#consume(ask);
+    } catch (error) {
+      const refusal = error instanceof SvcError ? refuse.toRefusal(error) : null;
+      if (refusal && refusal.body.code !== 'setup_not_ready') return { refusal };
+      this.#report(error, request);
+      if (refusal) return { refusal };
+      if (this.#options.failOpen && refuse.isOutage(error)) return { access: FAILED_OPEN, paymentResponse: null };
+      return { refusal: refuse.unavailable(error) };
+    }
+  }
+
+  /** The handler failed: gives the use back; where that fails for now, again later. Never throws. */
+  async refund(access: Access, reason: string, request: R, waitUntil?: WaitUntil): Promise<void> {
+    // A replay used nothing of its own; giving the first use back would make a served request free.
+    if (access.isReplay || access.isFailOpen) return;
+    const { consumptionId } = access;
+    if (consumptionId === null) {
+      return this.#report(new Error('The handler failed, and the service named no consumption that could be refunded'), request);
+    }
+    const send = async () => {
+      const options = { idempotencyKey: `refund-${consumptionId}` };
+      await this.#options.client.entitlements.refund({ consumption_id: consumptionId, reason }, options);
+      this.#onRefunded.get(access)?.();
+    };
+    const report = (error: unknown, outlook: string) => this.#report(refundFailure(error, consumptionId, outlook), request);
+    try {
+      await send();
+    } catch (error) {
+      const isQueued = this.#refunds.add({ consumptionId, send, giveUp: (last) => report(last, 'given up') }, error);
+      report(error, isQueued ? 'will be tried again' : 'given up');
+      this.#refunds.run(waitUntil);
+    }
+  }
+
+  async #askOf(incoming: Incoming, request: R): Promise<Ask> {
+    const { product, units: price = 1, customer: findCustomer, resource } = this.#options;
+    const units = typeof price === 'function' ? await price(request) : price;
+    if (!Number.isSafeInteger(units) || units < 1) throw new TypeError(`units must be a whole number from 1, not ${units}`);
+    const { origin, pathname } = new URL(incoming.url);
+    const callerKey = incoming.header('Idempotency-Key');
+    return {
+      product: typeof product === 'string' ? { product_id: product } : product,
+      units,
+      customer: (await findCustomer?.(request)) ?? null,
+      resource: (typeof resource === 'function' ? resource(request) : resource) ?? { url: (origin + pathname).slice(0, RESOURCE_URL_MAX) },
+      subject: `${incoming.method} ${incoming.url}`,
+      callerKey: isIdempotencyKey(callerKey) ? callerKey : null,
+    };
+  }
+
+  async #consume(ask: Ask): Promise<Admission> {
+    const customer = ask.customer ?? stranger();
+    const { callerKey, resource } = ask;
+    const body: Consume & { resource: Resource } = { ...ask.product, customer, units: ask.units, resource };
+    // Where the same request may be served again, it need not be told from others.
+    const servesReplays = this.#options.onReplay === 'serve';
+    const isMarked = callerKey !== null && !servesReplays;
+    const send = async ({ key, mark }: OwnWrite) => {
+      const marked = isMarked ? { ...body, resource: withMark(resource, mark) } : body;
+      try {
+        return await this.#options.client.entitlements.consume(marked, { idempotencyKey: key });
+      } catch (error) {
+        throw withoutMark(error, mark);
+      }
+    };
+    try {
+      const { answer, isOwn, abandon } = await this.#underKey(ask.subject, JSON.stringify(body), callerKey, send);
+      const isReplay = callerKey !== null && servesReplays ? answer.replayed : !isOwn;
+      if (isReplay && !servesReplays) return { refusal: refuse.requestReplayed() };
+      const access: Access = { ...accessOf(answer), customer, payment: null, isReplay, isFailOpen: false };
+      if (isMarked) this.#onRefunded.set(access, abandon);
+      return { access, paymentResponse: null };
+    } catch (error) {
+      // The key is derived from all that makes the request, so a different body under it is the same request, made elsewhere.
+      const isTaken = isMarked && error instanceof SvcError && error.code === 'idempotency_conflict';
+      if (isTaken) return { refusal: refuse.requestReplayed() };
+      throw error;
+    }
+  }
+
+  async #settle(ask: Ask, payment: string, request: R): Promise<Admission> {
+    const { product, customer, units } = ask;
+    const body = { ...product, payment_signature: payment, consume_units: units, ...(customer ? { customer } : {}) };
+    try {
+      // Never the caller's key: the payment itself says what is the same, and the service tells every other key `duplicate`.
+      const send = ({ key }: OwnWrite) => this.#settleOnce(body, key);
+      const { answer, isOwn } = await this.#underKey(ask.subject, JSON.stringify(body), null, send);
+      if (!answer.success) return { refusal: refuse.settlementPending(answer.retry_after, answer.tx_signature) };
+      const isDuplicate = !isOwn || answer.duplicate === true || answer.response.headers.get('X-Svc-Duplicate-Settlement') === 'true';
+      if (isDuplicate && this.#options.onReplay !== 'serve') return { refusal: refuse.paymentReplayed(answer.consumption_id) };
+      if (!isDuplicate) this.#watchLeftovers(answer, units, request);
+      // A duplicate uses nothing: what it repeats was used by the request before it.
+      if (!isDuplicate && answer.consumed_units < units) {
+        const detail = `The payment was settled and ${answer.remaining} units are held, but this request uses ${units}.`;
+        return this.#challenge(ask, 'entitlement_missing', detail, { 'PAYMENT-RESPONSE': answer.payment_response });
+      }
+      const access = { ...accessOf({ ...answer, units: answer.consumed_units }), payment: answer as SettledPayment, isFailOpen: false };
+      return {
+        access: { ...access, customer: customer ?? { wallet_address: answer.payer }, isReplay: isDuplicate },
+        paymentResponse: answer.payment_response,
+      };
+    } catch (error) {
+      // The payment does not even read as one: the buyer's to mend, so tell how to pay.
+      const isUnreadable = error instanceof SvcError && (error.code === 'validation_error' || error.code === 'payment_mismatch');
+      if (!isUnreadable || error.headers.has('PAYMENT-REQUIRED')) throw error;
+      this.#report(error, request);
+      return this.#challenge(ask, 'payment_mismatch', 'The payment was refused. Pay as the PAYMENT-REQUIRED header says.');
+    }
+  }
+
+  /** Settles; while the outcome is open, asks once more under the same key, like the reference resource server. */
+  async #settleOnce(body: Parameters<Client['x402']['settle']>[0], idempotencyKey: string): Promise<Answer<Settlement>> {
+    const { settle } = this.#options.client.x402;
+    const first = await settle(body, { idempotencyKey });
+    if (first.success || first.retry_after > PENDING_WAIT_MAX_SECONDS) return first;
+    await sleep(first.retry_after * 1000);
+    const second = await settle(body, { idempotencyKey });
+    // Whatever was kept under this key since, the first of the two calls brought about.
+    second.response.isAmbiguous = true;
+    return second;
+  }
+
+  /** Without `customer` no later request names the wallet that paid, so what a payment bought beyond this request is never used. */
+  #watchLeftovers({ granted_units: granted }: { granted_units: number | null }, units: number, request: R): void {
+    if (this.#options.customer || this.#toldOfLeftovers || (granted !== null && granted <= units)) return;
+    this.#toldOfLeftovers = true;
+    const bought = granted === null ? 'access for a time' : `${granted} units`;
+    const message =
+      `Buyers pay for more than they get: a payment for this product buys ${bought}, a request uses ${units}, and without ` +
+      '`customer` the rest is never asked for. Set `usage_units` of the product to what a request uses, or give `protect` a `customer`.';
+    this.#report(new Error(message), request);
+  }
+
+  /** A fresh 402: consumes for a random customer who can never have units. */
+  async #challenge(ask: Ask, code: string, detail: string, headers: Record<string, string> = {}): Promise<Admission> {
+    const { product, units, resource } = ask;
+    const denial = await this.#options.client.entitlements.consume({ ...product, customer: stranger(), units, resource }).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    if (!(denial instanceof SvcError)) throw denial ?? new Error('A stranger was let in');
+    const challenge = denial.headers.get('PAYMENT-REQUIRED');
+    if (challenge === null) throw denial;
+    return { refusal: refuse.paymentRequired(challenge, code, detail, headers) };
+  }
+
+  /**
+   * One write that is this request's alone: under a random key, or under one derived from the caller's, with a mark in its body,
+   * so that the same request is told `idempotency_conflict` in whatever process it comes. What the service answers as replayed is
+   * therefore our own attempt, whose answer was lost; `isOwn` is false where there was none. Without a verdict the write is
+   * kept for the next same request of this process.
+   */
+  async #underKey<T extends object>(subject: string, body: string, callerKey: string | null, send: (own: OwnWrite) => Promise<Answer<T>>) {
+    const same = await digestOf(subject, body);
+    for (let generation = 0; ; generation++) {
+      const derived = callerKey === null ? null : await digestOf(same, callerKey, String(generation));
+      const slot = derived ?? same;
+      const resumed = this.#ledger.resume(slot);
+      const own = resumed ?? { key: derived ?? crypto.randomUUID(), mark: crypto.randomUUID() };
+      const abandon = () => this.#ledger.abandon(slot, own);
+      try {
+        const answer = await send(own);
+        if (answer.response.status === 202) abandon();
+        return { answer, isOwn: !answer.replayed || answer.response.isAmbiguous || resumed !== null, abandon };
+      } catch (error) {
+        if (isRefunded(error) && generation < GENERATIONS_MAX) {
+          // Kept, so that this process finds its way past this generation again.
+          if (derived !== null) abandon();
+          continue;
+        }
+        const isServedAnyway = this.#options.failOpen && refuse.isOutage(error);
+        const hasNoVerdict = error instanceof SvcError && error.isAmbiguous && error.retryable;
+        if (!isServedAnyway && (hasNoVerdict || resumed !== null)) abandon();
+        throw error;
+      }
+    }
+  }
+
+  #report(error: unknown, request: R): void {
+    try {
+      this.#tell(error, request);
+    } catch {
+      // A hook that throws must not decide which request is served.
+    }
+  }
+}
+
+/** Names the consumption, so that the operator can give it back by hand. */
+function refundFailure(error: unknown, consumptionId: string, outlook: string): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `The units of ${consumptionId} could not be given back (${outlook}): ${reason}`;
+  return error instanceof SvcError ? new SvcError(error.code, message, { ...error, cause: error }) : new Error(message, { cause: error });
+}

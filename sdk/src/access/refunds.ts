@@ -1,0 +1,91 @@
+import { SvcError } from '../api/errors.ts';
+
+/** Keeps work alive after the answer, where the platform ends it otherwise: `ctx.waitUntil` of Workers. */
+export type WaitUntil = (work: Promise<unknown>) => void;
+
+export interface PendingRefund {
+  consumptionId: string;
+  send(): Promise<unknown>;
+  giveUp(error: unknown): void;
+}
+
+const WAITING_MAX = 1_000;
+const KEEP_TRYING_MS = 60 * 60_000;
+const BACKOFF_FIRST_MS = 1_000;
+const BACKOFF_MAX_MS = 60_000;
+/** A try never takes this long, so a loop that has been silent for so long was ended with the request that started it. */
+const TRY_MAX_MS = 120_000;
+/** Workers end what `waitUntil` holds after 30 seconds; the next request goes on. */
+const WAIT_UNTIL_MS = 25_000;
+
+/**
+ * Refunds that could not be made yet, tried again one after another with growing pauses, for an hour. In memory: what waits when
+ * the process ends is lost. Trying twice is harmless, because a refund has the Idempotency-Key of its consumption.
+ */
+export class RefundQueue {
+  readonly #waiting = new Map<string, PendingRefund & { until: number }>();
+  #failures = 0;
+  #nextAt = 0;
+  #aliveUntil = 0;
+
+  /** False if this failure will not pass, or there is no room: nothing will be tried again. */
+  add(refund: PendingRefund, failure: unknown): boolean {
+    if (!mayPass(failure) || this.#waiting.size >= WAITING_MAX) return false;
+    this.#waiting.set(refund.consumptionId, { ...refund, until: Date.now() + KEEP_TRYING_MS });
+    if (this.#waiting.size === 1) this.#failures = 0;
+    this.#pause(failure);
+    return true;
+  }
+
+  /** Goes on with what waits, unless a loop is running. Cheap where nothing waits, so that every request may call it. */
+  run(waitUntil?: WaitUntil): void {
+    const now = Date.now();
+    const endsAt = waitUntil ? now + WAIT_UNTIL_MS : Number.POSITIVE_INFINITY;
+    if (this.#waiting.size === 0 || now < this.#aliveUntil || this.#nextAt > endsAt) return;
+    const work = this.#work(endsAt);
+    waitUntil?.(work);
+  }
+
+  async #work(endsAt: number): Promise<void> {
+    while (this.#waiting.size > 0 && this.#nextAt < endsAt) {
+      const waitMs = Math.max(0, this.#nextAt - Date.now());
+      this.#aliveUntil = Date.now() + waitMs + TRY_MAX_MS;
+      if (waitMs > 0) await idle(waitMs);
+      const [next] = this.#waiting.values();
+      if (next) await this.#try(next);
+    }
+    this.#aliveUntil = 0;
+  }
+
+  async #try(refund: PendingRefund & { until: number }): Promise<void> {
+    const { consumptionId, until } = refund;
+    try {
+      await refund.send();
+      this.#waiting.delete(consumptionId);
+      this.#failures = 0;
+      this.#nextAt = 0;
+    } catch (error) {
+      const wasWaiting = this.#waiting.delete(consumptionId);
+      if (!wasWaiting) return;
+      // To the end of the queue: one that never succeeds delays no other.
+      if (mayPass(error) && Date.now() < until) this.#waiting.set(consumptionId, refund);
+      else refund.giveUp(error);
+      this.#pause(error);
+    }
+  }
+
+  #pause(failure: unknown): void {
+    const backoffMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** this.#failures++);
+    const askedMs = failure instanceof SvcError ? (failure.retryAfterSeconds ?? 0) * 1000 : 0;
+    this.#nextAt = Math.max(this.#nextAt, Date.now() + Math.max(backoffMs, Math.min(askedMs, KEEP_TRYING_MS)));
+  }
+}
+
+const mayPass = (error: unknown): boolean => error instanceof SvcError && error.retryable;
+
+/** Waits with a timer that does not keep a process from ending. */
+const idle = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    const timer: unknown = setTimeout(resolve, ms);
+    (timer as { unref?(): void }).unref?.();
+  });
