@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { referencePages } from '../../local/reference-pages.ts';
+import { referencePages } from '../../local/assets/reference-pages.ts';
 import { openApi } from '../support/clients/call.ts';
 
 const PAGE_LINES_MAX = 300;
