@@ -7,15 +7,15 @@ import { setUpBilling } from './admin/billing-setup.ts';
 import { type ReconciledPage, reconcileAll } from './admin/reconcile.ts';
 
 /** `npm run admin -- …`: what only the operator of the service may see and do. */
-const USAGE = `npm run admin -- suspend|resume|staff|unstaff <e-mail or user id>
+const USAGE = `npm run admin -- suspend|resume|staff|unstaff <email or user id>
        npm run admin -- off|on rail:<rail_id>|product:<product_id>|mail
-       npm run admin -- unbounce <e-mail>                      e-mails go to an address again that was called dead
-       npm run admin -- accounts [<e-mail or user id>]         the newest fifty, or one
+       npm run admin -- unbounce <email>                        enables emails to a suspended address
+       npm run admin -- accounts [<email or user id>]         the newest fifty, or one
        npm run admin -- payment <payment_id or transaction>    of any merchant
-       npm run admin -- recheck <payment_id> <transaction>     looks at the chain again, as the buyer's page would
-       npm run admin -- totals                                 accounts by status, and what live sales add up to
-       npm run admin -- dead-letters [all | <id> …]            lists what failed every time, or sends it again
-       npm run admin -- reconcile <moment, as 2026-11-22T10:00:00Z>   after a restore to that moment: objects, copies and chain agree again
+       npm run admin -- recheck <payment_id> <transaction>     checks the chain again, as the buyer's page would
+       npm run admin -- totals                                 accounts by status, and totals of live sales
+       npm run admin -- dead-letters [all | <id> …]            lists permanently failed messages, or sends them again
+       npm run admin -- reconcile <time, such as 2026-11-22T10:00:00Z>   after a restore to that time: aligns objects, copies and chain
        npm run admin -- billing:setup --url <BASE_URL>, with PROCESSOR_API_KEY in the environment
        with [--url http://127.0.0.1:8787] [--state .local]`;
 
@@ -97,7 +97,7 @@ const ACTIONS: Record<string, Action> = {
           method: 'POST',
           path: '/v1/operator/bounces',
           body: { address },
-          said: ({ lifted }: { lifted: boolean }) => (lifted ? `e-mails go to ${address} again` : `nothing was known of ${address}`),
+          said: ({ lifted }: { lifted: boolean }) => (lifted ? `emails to ${address} are enabled again` : `${address} was not suspended`),
         },
   accounts: ([account]) => ({
     method: 'POST',
@@ -119,7 +119,7 @@ const ACTIONS: Record<string, Action> = {
 function readMoment([action, moment]: string[]): string | null {
   if (action !== 'reconcile') return null;
   if (moment === undefined || Number.isNaN(Date.parse(moment)))
-    throw new Error(`"reconcile" needs the moment of the restore, as 2026-11-22T10:00:00Z.\nUsage: ${USAGE}`);
+    throw new Error(`"reconcile" needs the time of the restore, such as 2026-11-22T10:00:00Z.\nUsage: ${USAGE}`);
   return new Date(moment).toISOString();
 }
 
@@ -131,9 +131,9 @@ interface Order {
 
 /** Text for words that name no call, with the actions there are. */
 function refusalOf(action: string): string {
-  if (Object.hasOwn(ACTIONS, action)) return `"${action}" needs other words than these.`;
+  if (Object.hasOwn(ACTIONS, action)) return `"${action}" needs other arguments.`;
   const names = [...Object.keys(ACTIONS), 'reconcile', 'billing:setup'].join(', ');
-  return `${action === '' ? 'Name an action' : `There is no action "${action}"`}. The actions are ${names}.`;
+  return `${action === '' ? 'Name an action' : `"${action}" is not an action`}. The actions are ${names}.`;
 }
 
 function readOrder(args: string[]): Order {
@@ -153,7 +153,7 @@ function readSecret(stateDir: string): string {
   const path = join(stateDir, 'secrets.json');
   const secrets = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { operatorSecret?: string }) : {};
   if (secrets.operatorSecret) return secrets.operatorSecret;
-  throw new Error(`Set OPERATOR_SECRET to what the service has; ${path} holds none.`);
+  throw new Error(`Set OPERATOR_SECRET to the value of the service; ${path} contains none.`);
 }
 
 async function main(): Promise<void> {
@@ -181,7 +181,7 @@ function printable(_name: string, value: unknown): unknown {
 function requirePrivate(url: URL): void {
   const isLoopback = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return;
-  throw new Error(`${url.origin} is not private: name an https address with --url. Nothing was sent.`);
+  throw new Error(`${url.origin} is not private. Set an https URL with --url. Nothing was sent.`);
 }
 
 async function ask<T>(base: string, secret: string, { method, path, body }: Call): Promise<T> {
@@ -196,10 +196,10 @@ async function ask<T>(base: string, secret: string, { method, path, body }: Call
   });
   if (response.status >= 300 && response.status < 400)
     throw new Error(
-      `${url.origin} redirects to ${plain(response.headers.get('location') ?? '')}. If that is your service, name it with --url.`,
+      `${url.origin} redirects to ${plain(response.headers.get('location') ?? '')}. If it is your service, set it with --url.`,
     );
   const answer = JSON.parse(await response.text(), printable) as { code?: string; detail?: unknown };
-  if (response.status === 404) throw new Error('There is no such thing, or the service does not know this OPERATOR_SECRET.');
+  if (response.status === 404) throw new Error('The object does not exist, or the OPERATOR_SECRET is wrong.');
   if (!response.ok) throw new Error(`${response.status} ${answer.code}: ${JSON.stringify(answer.detail)}`);
   return answer as T;
 }

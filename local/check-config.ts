@@ -16,7 +16,7 @@ import { Node } from '../worker/solana/node.ts';
 import { Refusal } from './cli/options.ts';
 
 const USAGE = `npm run check-config -- [--vars <file of NAME='value' lines>] [--env <environment of wrangler.toml>] [--offline]
-       npm run check-config -- --table   prints the table of all variables, as the README has it`;
+       npm run check-config -- --table   prints the table of all variables for the README`;
 const PATIENCE_MS = 8_000;
 
 /** Abilities of a deployment, and the variables that each needs. */
@@ -25,7 +25,7 @@ const ABILITIES: Record<string, readonly (VariableName | 'RPC_URL')[]> = {
   'pay per request (x402)': X402_NEEDS,
   'metered sessions (MPP)': METERED_NEEDS,
   subscriptions: SUBSCRIPTION_NEEDS,
-  'prices in the other asset': ['PRICE_URL'],
+  'prices in a second asset': ['PRICE_URL'],
   emails: ['MAIL_PROVIDER', 'MAIL_FROM'],
   'plans paid in USDC': ['TREASURY_WALLET'],
   'plans paid by card': ['PROCESSOR_API_KEY', 'PROCESSOR_WEBHOOK_SECRETS'],
@@ -36,7 +36,7 @@ const ABILITIES: Record<string, readonly (VariableName | 'RPC_URL')[]> = {
   'operator commands': ['OPERATOR_SECRET'],
   'operator alarms': ['ALARM_URL'],
   'name and terms on pages': ['OPERATOR_NAME', 'TERMS_URL'],
-  'USDC by card for who has none': ['ONRAMP_URL'],
+  'USDC by card': ['ONRAMP_URL'],
 };
 
 /** Two lists: what works with this configuration, and what does not, with the variables that are missing. */
@@ -81,7 +81,7 @@ function readVars(path: string): string {
 const unknownNames = (environment: object): Problem[] =>
   Object.keys(environment)
     .filter((name) => !Object.hasOwn(VARIABLES, name))
-    .map((name) => ({ name, problem: 'is no variable of this service', isFatal: false }));
+    .map((name) => ({ name, problem: 'is not a variable of this service', isFatal: false }));
 
 /** What each node says of itself: by its number, because its URL often holds a key. Asked also where other variables are not right. */
 async function askNodes({ NETWORK, RPC_URLS, RPC_URL }: Record<string, unknown>): Promise<Problem[]> {
@@ -94,7 +94,7 @@ async function askNodes({ NETWORK, RPC_URLS, RPC_URL }: Record<string, unknown>)
       const node = new Node(url.trim(), network.genesisHash, () => PATIENCE_MS);
       const answer = await node.call([], PATIENCE_MS);
       return 'kind' in answer
-        ? [{ name, problem: `node ${index + 1} cannot be reached or refuses: ${answer.reason}`, isFatal: node.isForeign }]
+        ? [{ name, problem: `node ${index + 1} is unavailable or refuses: ${answer.reason}`, isFatal: node.isForeign }]
         : [];
     }),
   );
@@ -111,11 +111,11 @@ async function main(): Promise<void> {
   for (const { name, problem, isFatal } of problems) console.log(`${isFatal ? 'wrong' : 'weak '}  ${name} ${problem}`);
   const isRefused = problems.some(({ isFatal }) => isFatal);
   if (!isRefused) console.log(describeAbilities(environment));
-  if (problems.length === 0) return console.log(`The configuration is sound: ${Object.keys(VARIABLES).length} variables checked.`);
+  if (problems.length === 0) return console.log(`The configuration is valid: ${Object.keys(VARIABLES).length} variables checked.`);
   console.log(
     isRefused
-      ? '\nWith this configuration every call is answered 503 misconfigured. Correct what is marked wrong.'
-      : '\nThe service runs with this configuration. What is marked weak limits only what needs it.',
+      ? '\nWith this configuration every call returns 503 misconfigured. Correct the variables marked wrong.'
+      : '\nThe service runs with this configuration. Variables marked weak limit single features only.',
   );
   process.exitCode = 1;
 }

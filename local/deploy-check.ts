@@ -43,9 +43,9 @@ const lookAtPlaceholders: Look = ({ env }) => {
   const { d1_databases, vars } = readWrangler({ config: 'wrangler.toml', ...(env === undefined ? {} : { env }) }, { hideWarnings: true });
   const isPlaceholder = d1_databases.some(({ database_id = '' }) => PLACEHOLDERS.database.test(database_id));
   return [
-    ...(isPlaceholder ? ['wrangler.toml has no database_id of yours: npx wrangler d1 create svc'] : []),
+    ...(isPlaceholder ? ['wrangler.toml has no database_id. Run npx wrangler d1 create svc'] : []),
     ...(vars.SERVICE_REFERENCE === PLACEHOLDERS.reference
-      ? ['SERVICE_REFERENCE is the one of the example: choose an address of your own']
+      ? ['SERVICE_REFERENCE is the example’s address. Use an address of your own']
       : []),
   ];
 };
@@ -106,9 +106,9 @@ async function main(): Promise<void> {
   let isReady = true;
   for (const [name, look] of Object.entries(LOOKS)) {
     const open = await look(flags);
-    console.log(`${open === null ? 'not looked at' : open.length === 0 ? 'ok' : 'open'}  ${name}`);
+    console.log(`${open === null ? 'skipped' : open.length === 0 ? 'ok' : 'open'}  ${name}`);
     for (const line of open ?? []) console.log(`      ${line}`);
-    if (open === null) console.log('      Set CLOUDFLARE_API_TOKEN, and leave --offline out, to ask the platform.');
+    if (open === null) console.log('      Set CLOUDFLARE_API_TOKEN and omit --offline to check the platform.');
     if (open && open.length > 0) isReady = false;
   }
   console.log(isReady ? '\nReady to deploy: npx wrangler deploy' : '\nNot ready yet.');

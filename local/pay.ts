@@ -28,8 +28,8 @@ function readOrder(args: string[]): { address: URL; chainUrl: string } {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { chain: { type: 'string' } } });
   const address = positionals.length === 1 && URL.canParse(positionals[0]!) ? new URL(positionals[0]!) : null;
   const chain = new URL(values.chain ?? `http://127.0.0.1:${process.env.CHAIN_PORT || 8899}`);
-  if (!address) throw new Refusal(`Say which page.\nUsage: ${USAGE}`);
-  if (chain.hostname !== '127.0.0.1') throw new Refusal('Play money is on a chain of this machine alone.');
+  if (!address) throw new Refusal(`The URL is missing.\nUsage: ${USAGE}`);
+  if (chain.hostname !== '127.0.0.1') throw new Refusal('Play money exists only on a local chain.');
   return { address, chainUrl: chain.origin };
 }
 
@@ -41,10 +41,10 @@ async function payForCall(route: URL, chainUrl: string): Promise<void> {
   const client = new x402Client().register(DEVNET, new ExactSvmScheme(agent, { rpcUrl: chainUrl }));
   const bare = await fetch(route);
   await bare.body?.cancel();
-  console.log(`${bare.status} for who pays nothing`);
-  if (bare.status !== 402) throw new Refusal('This is neither a checkout page nor a route that asks to be paid.');
+  console.log(`${bare.status} without a payment`);
+  if (bare.status !== 402) throw new Refusal('The URL is neither a checkout page nor a paid route.');
   const answer = await wrapFetchWithPayment(fetch, client)(route);
-  console.log(`${answer.status} for ${agent.address}, who paid: ${await answer.text()}`);
+  console.log(`${answer.status} with a payment from ${agent.address}: ${await answer.text()}`);
   if (!answer.ok) process.exitCode = 1;
 }
 

@@ -19,15 +19,15 @@ import { Api } from './cli/api.ts';
 import { Refusal } from './cli/options.ts';
 import { sign } from './demo/wallet.ts';
 
-const USAGE = `npm run sign -- <file with the answer, or with the transaction alone> --keypair <keypair file of the Solana CLI>
-       without --keypair       sends a transaction that is signed already: name --rpc or --url
+const USAGE = `npm run sign -- <file with the response, or with the transaction alone> --keypair <keypair file of the Solana CLI>
+       without --keypair       sends a signed transaction: set --rpc or --url
        with --url <BASE_URL>   sends the payment of a checkout through the service
        with --rpc <URL>        sends any other transaction through a Solana node; otherwise the signed transaction is printed
-       with --allow-unknown    signs although an instruction cannot be read`;
+       with --allow-unknown    signs even if an instruction is unknown`;
 
 function readPrepared(path: string): Prepared {
   const prepared = findPrepared(readFileSync(path, 'utf8'));
-  if (prepared === null) throw new Refusal(`${path} holds no prepared transaction.`);
+  if (prepared === null) throw new Refusal(`${path} contains no prepared transaction.`);
   return prepared;
 }
 
@@ -36,7 +36,7 @@ const wordsOf = stepWords(sayIn(signing), { locale: 'en', usdcMints: Object.valu
 
 async function readSigner(path: string): Promise<KeyPairSigner> {
   const bytes: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  if (!Array.isArray(bytes) || bytes.length !== 64) throw new Refusal(`${path} is no keypair file: 64 numbers in brackets are expected.`);
+  if (!Array.isArray(bytes) || bytes.length !== 64) throw new Refusal(`${path} is not a keypair file: expected 64 numbers in brackets.`);
   return createKeyPairSignerFromBytes(Uint8Array.from(bytes));
 }
 
@@ -49,18 +49,17 @@ function readOrder(args: string[]) {
   } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const [file] = positionals;
-  if (file === undefined || positionals.length > 1) throw new Refusal(`Name the file.\nUsage: ${USAGE}`);
+  if (file === undefined || positionals.length > 1) throw new Refusal(`The file is missing.\nUsage: ${USAGE}`);
   return { ...values, file };
 }
 
 /** Signs with the keypair of the order. A transaction that is signed already is returned as it is. */
 async function signed(transaction: string, { signers, unsigned }: ReadTransaction, keypair: string | undefined): Promise<string> {
   if (unsigned.length === 0) return transaction;
-  if (keypair === undefined)
-    throw new Refusal(`${unsigned.join(', ')} has to sign: name the keypair file with --keypair.\nUsage: ${USAGE}`);
+  if (keypair === undefined) throw new Refusal(`${unsigned.join(', ')} must sign. Set the keypair file with --keypair.\nUsage: ${USAGE}`);
   const signer = await readSigner(keypair);
   if (!signers.includes(signer.address))
-    throw new Refusal(`${keypair} is the keypair of ${signer.address}. ${signers.join(', ')} has to sign. Nothing was signed.`);
+    throw new Refusal(`${keypair} is the keypair of ${signer.address}, but ${signers.join(', ')} must sign. Nothing was signed.`);
   const wire = await sign(signer, transaction);
   console.error(`Signed by ${signer.address}.`);
   return wire;
@@ -74,18 +73,20 @@ async function main(): Promise<void> {
   const lines = steps.map((step, index) => `  ${index + 1}. ${wordsOf(step)}`);
   console.error(['This transaction:', ...lines, `Network fee paid by ${signers[0]}.`].join('\n'));
   if (steps.some(({ kind }) => kind === 'unknown') && !order['allow-unknown'])
-    throw new Refusal('One step cannot be read. Nothing was signed.');
+    throw new Refusal('One instruction is unknown. Nothing was signed.');
   if (priorityFee > PRIORITY_FEE_MAX)
-    throw new Refusal(`It offers the network ${priorityFee} lamports to be quick, which nothing prepared here does. Nothing was signed.`);
+    throw new Refusal(
+      `The transaction pays a priority fee of ${priorityFee} lamports, which the service never prepares. Nothing was signed.`,
+    );
   const wire = await signed(transaction, known, order.keypair);
   if (order.url !== undefined && paymentId !== null) {
     await new Api(order.url).must('POST', `/v1/payments/${paymentId}/transaction`, { body: { transaction: wire } });
-    console.error(`Sent. ${order.url}/v1/payments/${paymentId} says what became of it.`);
+    console.error(`Sent. ${order.url}/v1/payments/${paymentId} has the result.`);
   } else if (order.rpc !== undefined) {
     // On standard output alone, so that a script takes it for the confirming call.
     console.log(await callChain<string>(order.rpc, 'sendTransaction', [wire, { encoding: 'base64' }]));
   } else {
-    console.error('The service sends no transaction of this kind. Send this one with a node (--rpc):');
+    console.error('The service does not send transactions of this kind. Send it through a node (--rpc):');
     console.log(wire);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run secrets`: makes every secret of a deployment once, as a file for the operator's vault, and puts them onto the platform. The
+ * `npm run secrets`: makes every secret of a deployment once, as a file for the operator's vault, and uploads them to the platform. The
  * platform shows none again, and receipts, keys and accounts are bound to them for ever.
  * @module
  */
@@ -13,8 +13,8 @@ import { Refusal } from './cli/options.ts';
 import { walletOf } from './service/wallet-of.ts';
 import { runWrangler } from './service/wrangler.ts';
 
-const USAGE = `npm run secrets -- --out <file for your vault>         makes all secrets and writes them, once
-       npm run secrets -- --out <that file> --put [--env <environment of wrangler.toml>]   puts them onto the platform`;
+const USAGE = `npm run secrets -- --out <file for your vault>         generates all secrets and writes them once
+       npm run secrets -- --out <that file> --put [--env <environment of wrangler.toml>]   uploads them to the platform`;
 
 /** What this service makes itself; secrets of other parties are added to the file by hand. */
 const OWN = [
@@ -33,8 +33,8 @@ const OWN = [
   'HANDOFF_SECRETS',
 ];
 
-const HEAD = `# All secrets of one deployment. Keep this file in a vault: the platform never shows them again, and without PEPPER and
-# RECEIPT_KEYS accounts, keys and receipts are lost. Each is a ring: a new value goes behind a comma (README, Rotating secrets).
+const HEAD = `# All secrets of one deployment. Store this file in a vault: the platform never shows them again, and without PEPPER and
+# RECEIPT_KEYS accounts, keys and receipts are lost. Each is a ring: separate values by commas (README, Rotating secrets).
 # Secrets of other parties (RESEND_API_KEY, GOOGLE_CLIENT_SECRET, PROCESSOR_API_KEY …) may be added as further lines.
 `;
 
@@ -64,16 +64,16 @@ function readFlags(args: string[]): { out: string; put: boolean; env: string | u
   } catch {
     // Said below.
   }
-  throw new Refusal(`Say where the secrets go.\nUsage: ${USAGE}`);
+  throw new Refusal(`--out is missing.\nUsage: ${USAGE}`);
 }
 
 async function main(): Promise<void> {
   const { out, put, env } = readFlags(process.argv.slice(2));
   const isThere = existsSync(out);
-  if (isThere && !put) throw new Refusal(`${out} is there, and its secrets may be in use. Add --put to put them onto the platform.`);
+  if (isThere && !put) throw new Refusal(`${out} exists, and its secrets may be in use. Add --put to upload them to the platform.`);
   if (!isThere) {
     makeVault(out);
-    console.log(`${OWN.length} secrets are in ${out}. Move it into your vault; it is never made again.`);
+    console.log(`${OWN.length} secrets are in ${out}. Move it into your vault; it cannot be generated again.`);
   }
   const { FEE_PAYER_KEYS = '', SUBSCRIPTION_KEYS = '' } = parseEnv(readFileSync(out, 'utf8'));
   if (FEE_PAYER_KEYS) console.log(`The fee payer is ${await walletOf(FEE_PAYER_KEYS)}: send it about 0.1 SOL, and nothing else.`);
@@ -81,7 +81,7 @@ async function main(): Promise<void> {
     console.log(`Subscriptions are collected by ${await walletOf(SUBSCRIPTION_KEYS)}: send it about 0.1 SOL, and nothing else.`);
   if (!put) return console.log(`Next: npm run secrets -- --out ${out} --put`);
   await putSecrets(out, env);
-  console.log('The platform has them.');
+  console.log('The secrets are uploaded.');
 }
 
 main().catch((error: unknown) => {

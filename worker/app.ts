@@ -13,6 +13,7 @@ import { eventTypeRoutes, registerEvents } from './published/event-types.routes.
 import { healthRoutes } from './published/health.ts';
 import { llmsFullText, llmsText, operationPage } from './published/llms.ts';
 import { metricsRoutes } from './published/metrics.ts';
+import { generateDocument } from './published/reference/components.ts';
 import { withReference } from './published/reference/describe.ts';
 import { ofDeployment } from './published/reference/of-deployment.ts';
 import { siteRoutes } from './published/site/routes.ts';
@@ -30,14 +31,14 @@ registerEvents(app);
 registerSecuritySchemes(app);
 
 const DESCRIPTION =
-  'Sell access to a resource and be paid on Solana, straight to your wallet. Amounts are decimal strings with their atomic units beside them. ' +
+  'Sell access to a resource and be paid on Solana, straight to your wallet. Amounts are decimal strings, accompanied by their base units. ' +
   'Branch on `code` of an error, never on its text; every code is described under `x-error-codes`.';
 
 const buildDocument = () => ({
   ...withReference(
     withPaymentInfo(
       closeBodies(
-        app.getOpenAPI31Document({
+        generateDocument(app.openAPIRegistry, {
           openapi: '3.1.0',
           info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
         }),

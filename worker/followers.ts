@@ -58,5 +58,5 @@ export async function followEvents(ctx: Shard, eventIds: string[]): Promise<void
     failed.some((other) => other.id === id || (paymentId !== null && other.paymentId === paymentId));
   const followed = events.filter((event) => !isHeld(event));
   if (followed.length > 0) await deliverEvents(ctx, followed, endpoints);
-  if (failed.length > 0) throw new Error(`${failed.length} events could not be followed`);
+  if (failed.length > 0) throw new Error(`${failed.length} events could not be processed`);
 }

@@ -28,7 +28,7 @@ export async function setUpBilling(args: string[], env: NodeJS.ProcessEnv): Prom
   const endpoint = await openEndpoint(stripe, new URL(WEBHOOK_PATH, values.url).href);
   console.log(`PROCESSOR_API_KEY='${env.PROCESSOR_API_KEY}'`);
   if (endpoint.secret) console.log(`PROCESSOR_WEBHOOK_SECRETS='${endpoint.secret}'`);
-  else console.log(`# PROCESSOR_WEBHOOK_SECRETS stays as it is: ${endpoint.url} exists, and its secret was told when it was made.`);
+  else console.log(`# PROCESSOR_WEBHOOK_SECRETS is unchanged: ${endpoint.url} exists, and its secret was shown when it was created.`);
   for (const [plan, { id }] of prices) console.log(`PROCESSOR_PRICE_${plan.toUpperCase()}='${id}'`);
   console.log(`PROCESSOR_PORTAL_CONFIGURATION='${portal.id}'`);
 }

@@ -22,7 +22,7 @@ export async function reconcileAll(
     const page: ReconciledPage = await look({ since, after });
     for (const one of page.differing) console.log(`differed: ${JSON.stringify(one)}`);
     for (const one of page.unknown_payments) console.log(`unknown payment: ${JSON.stringify(one)}`);
-    for (const one of page.failed) console.log(`did not answer, run this again: ${one}`);
+    for (const one of page.failed) console.log(`no response, run again: ${one}`);
     all.payments += page.payments_told;
     all.entitlements += page.entitlements_compared;
     all.differing += page.differing.length;
@@ -32,8 +32,8 @@ export async function reconcileAll(
     after = page.next;
   }
   console.log(
-    `${all.payments} payments told to their objects; ${all.entitlements} entitlements compared, ${all.differing} differed; ` +
-      `${all.transactions} transactions compared, ${all.unknown} payments unknown${all.failed > 0 ? `; ${all.failed} did not answer` : ''}`,
+    `${all.payments} payments sent to their objects; ${all.entitlements} entitlements compared, ${all.differing} differed; ` +
+      `${all.transactions} transactions compared, ${all.unknown} payments unknown${all.failed > 0 ? `; ${all.failed} did not respond` : ''}`,
   );
   return all.unknown === 0 && all.failed === 0;
 }

@@ -31,13 +31,13 @@ describe('npm run admin', () => {
 
   it.each<[string[], string]>([
     [[], 'Name an action. The actions are suspend, resume, staff'],
-    [['suspned', 'ada@example.com'], 'There is no action "suspned". The actions are suspend, resume, staff'],
-    [['suspend'], '"suspend" needs other words than these.'],
-    [['reconcile'], '"reconcile" needs the moment of the restore, as 2026-11-22T10:00:00Z.'],
+    [['suspned', 'ada@example.com'], '"suspned" is not an action. The actions are suspend, resume, staff'],
+    [['suspend'], '"suspend" needs other arguments.'],
+    [['reconcile'], '"reconcile" needs the time of the restore, such as 2026-11-22T10:00:00Z.'],
   ])('says of %j which actions there are and what they need', async (words, said) => {
     const { failed } = await admin('http://127.0.0.1:1', ...words);
     expect(failed).toContain(said);
-    expect(failed).toContain('Usage: npm run admin -- suspend|resume|staff|unstaff <e-mail or user id>');
+    expect(failed).toContain('Usage: npm run admin -- suspend|resume|staff|unstaff <email or user id>');
   });
 
   it.each([['accounts'], ['payment', 'p1']])('prints no control character that a stranger put into a name, by %s', async (...words) => {
@@ -92,7 +92,7 @@ describe('npm run admin', () => {
 
   it.each(['http://pay.example.com', 'http://127.0.0.1.example.com', 'ftp://127.0.0.1'])('sends nothing to %s', async (url) => {
     const { failed } = await admin(url, 'totals');
-    expect(failed).toMatch(/is not private: name an https address with --url\. Nothing was sent\./);
+    expect(failed).toMatch(/is not private\. Set an https URL with --url\. Nothing was sent\./);
   });
 
   it('follows no redirect with the secret', async () => {

@@ -109,7 +109,7 @@ describe('npm run sign', () => {
     const transaction = await buildAtaTransaction(signer.address, mint, { blockhash: value.blockhash, lastValidBlockHeight: 1_000n });
     const unsigned = await run(transaction, UNSIGNING, '--rpc', chain.url);
     expect([unsigned.code, unsigned.out]).toEqual([1, '']);
-    expect(unsigned.said).toContain(`${signer.address} has to sign: name the keypair file with --keypair.`);
+    expect(unsigned.said).toContain(`${signer.address} must sign. Set the keypair file with --keypair.`);
     const { out: wire } = await run(transaction);
     const sent = await run(wire, UNSIGNING, '--rpc', chain.url);
     expect([sent.code, sent.out]).toEqual([0, expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{64,90}\n$/)]);
@@ -134,13 +134,13 @@ describe('npm run sign', () => {
     const priced = (price: bigint) => buildUnsigned(signer.address, [step(2, 1_400_000n, 4), step(3, price, 8)], LIFETIME);
     const { code, out, said } = await run(priced(7_143_000n + 143n));
     expect([code, out]).toEqual([1, '']);
-    expect(said).toContain('It offers the network 10000401 lamports to be quick');
+    expect(said).toContain('The transaction pays a priority fee of 10000401 lamports');
     expect((await run(priced(7_000_000n))).code).toBe(0);
   });
 
   it('signs nothing that another wallet has to sign', async () => {
     const { code, out, said } = await run({ transaction: await buildAtaTransaction(OTHER, mint, LIFETIME) });
     expect([code, out]).toEqual([1, '']);
-    expect(said).toContain(`${OTHER} has to sign. Nothing was signed.`);
+    expect(said).toContain(`${OTHER} must sign. Nothing was signed.`);
   });
 });

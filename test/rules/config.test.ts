@@ -76,18 +76,18 @@ describe('a configuration', () => {
     ['real money with local webhooks', { ALLOW_INSECURE_WEBHOOKS: 'true' }, 'wrong: ALLOW_INSECURE_WEBHOOKS must be false on mainnet'],
     ['real money by a clock of its own', { LOCAL_CLOCK_URL: 'http://127.0.0.1:8899' }, 'wrong: LOCAL_CLOCK_URL must not be set on mainnet'],
     ['real money with a demo wallet', { DEMO_WALLET: 'true' }, 'wrong: DEMO_WALLET must be false on mainnet'],
-    ['a fee that nobody gets', { FEE_BPS: '250' }, 'weak: FEE_WALLET is missing beside FEE_BPS'],
-    ['half of x402', { FEE_PAYER_KEYS: seed() }, 'weak: CHALLENGE_KEYS is missing beside FEE_PAYER_KEYS'],
+    ['a fee that nobody gets', { FEE_BPS: '250' }, 'weak: FEE_WALLET is missing but required by FEE_BPS'],
+    ['half of x402', { FEE_PAYER_KEYS: seed() }, 'weak: CHALLENGE_KEYS is missing but required by FEE_PAYER_KEYS'],
     [
       'a bot that nobody answers for',
       { TELEGRAM_BOT_USERNAME: 'svc_bot' },
-      'weak: TELEGRAM_CONNECTOR_SECRETS is missing beside TELEGRAM_BOT_USERNAME',
+      'weak: TELEGRAM_CONNECTOR_SECRETS is missing but required by TELEGRAM_BOT_USERNAME',
     ],
     ['one secret for two ends', { SEAL_KEYS: `${seed()},${MAINNET.JWT_KEYS}` }, 'weak: SEAL_KEYS shares a secret with JWT_KEYS'],
     [
       'a new pepper that is too short beside an old one',
       { PEPPER: `short,${MAINNET.PEPPER}` },
-      'weak: PEPPER holds a comma and a part under 32 bytes, so it counts as one pepper as a whole',
+      'weak: PEPPER holds a comma and a part under 32 bytes, so the whole value counts as one pepper',
     ],
   ])('says so of %s', (_name, changes, words) => {
     expect(said(changes)).toEqual([words]);

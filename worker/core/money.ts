@@ -45,9 +45,9 @@ export function parseAmount(asset: Asset, text: string): Result<Money, AmountPro
 
 /** What is wrong with the text of an amount, and how it has to be written. */
 export function explainAmount(asset: Asset, problem: AmountProblem): string {
-  if (problem === 'too_many_decimals') return `Not an amount of ${asset}, which has ${DECIMALS[asset]} decimals at most`;
-  if (problem === 'out_of_range') return `Not an amount of ${asset}: more than can be paid`;
-  return `Not an amount of ${asset}: write a decimal with a point and without spaces, as "5.00"`;
+  if (problem === 'too_many_decimals') return `Expected an amount of ${asset} with at most ${DECIMALS[asset]} decimals`;
+  if (problem === 'out_of_range') return `Expected a smaller amount of ${asset}`;
+  return `Expected an amount of ${asset}: a decimal with a point and without spaces, such as "5.00"`;
 }
 
 /** Atomic units to the one canonical decimal: no trailing zeros, no bare point. */

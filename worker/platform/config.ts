@@ -69,14 +69,16 @@ const isMailPublic = (given: ReadonlyMap<VariableName, string>): boolean =>
 function togetherFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
   const isUsed = (name: string) => (given.get(name as VariableName) ?? '0') !== '0';
   const alone = variables.flatMap(([name, { needed }]) =>
-    typeof needed === 'object' && isUsed(needed.with) && !given.has(name) ? [partial(name, `is missing beside ${needed.with}`)] : [],
+    typeof needed === 'object' && isUsed(needed.with) && !given.has(name)
+      ? [partial(name, `is missing but required by ${needed.with}`)]
+      : [],
   );
   const hasNode = given.has('RPC_URL') || given.has('RPC_URLS');
   const hasKey = given.get('MAIL_PROVIDER') !== 'resend' || given.has('RESEND_API_KEY');
   return [
     ...(hasNode ? [] : [fatal('RPC_URL', 'is missing, and so is RPC_URLS')]),
-    ...(hasKey ? [] : [partial('RESEND_API_KEY', 'is missing beside MAIL_PROVIDER')]),
-    ...(isMailPublic(given) ? [fatal('MAIL_PROVIDER', 'must not be local beside a node that is not on this machine')] : []),
+    ...(hasKey ? [] : [partial('RESEND_API_KEY', 'is missing but required by MAIL_PROVIDER')]),
+    ...(isMailPublic(given) ? [fatal('MAIL_PROVIDER', 'must not be local with a node on another machine')] : []),
     ...alone,
   ];
 }
@@ -85,7 +87,7 @@ function secretFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
   const pepper = given.get('PEPPER') ?? '';
   const isMixed = pepper.includes(',') && secretRing(pepper, PEPPER_BYTES).length === 1 && pepper.length >= PEPPER_BYTES;
   const mixed = isMixed
-    ? [partial('PEPPER', `holds a comma and a part under ${PEPPER_BYTES} bytes, so it counts as one pepper as a whole`)]
+    ? [partial('PEPPER', `holds a comma and a part under ${PEPPER_BYTES} bytes, so the whole value counts as one pepper`)]
     : [];
   const owners = new Map<string, VariableName>();
   const shared = variables.flatMap(([name, { isSecret }]) => {

@@ -23,46 +23,48 @@ const priceOf = (plan: string) =>
       .regex(/^[^,\s]+(,[^,\s]+)*$/)
       .optional(),
     'one or more ids, comma-separated',
-    `prices of ${plan} there: the first is sold, and subscriptions of all have the plan. \`npm run admin -- billing:setup\` makes the first`,
+    `prices of ${plan} at the payment processor: the first is sold, and subscriptions of all of them have the plan. \`npm run admin -- billing:setup\` creates the first`,
     { needed: { with: 'PROCESSOR_API_KEY' } },
   );
 
 export const OUTSIDE_VARIABLES = {
-  GOOGLE_CLIENT_ID: variableOf(z.string().min(1).optional(), 'text', 'of an OAuth client for the web at Google: sign-in with Google', {
+  GOOGLE_CLIENT_ID: variableOf(z.string().min(1).optional(), 'text', 'client id of a Google OAuth web client, for sign-in with Google', {
     needed: { with: 'GOOGLE_CLIENT_SECRET' },
   }),
-  GOOGLE_CLIENT_SECRET: variableOf(z.string().min(1).optional(), 'text', 'its secret', {
+  GOOGLE_CLIENT_SECRET: variableOf(z.string().min(1).optional(), 'text', 'client secret of that client', {
     needed: { with: 'GOOGLE_CLIENT_ID' },
     isSecret: true,
   }),
   GOOGLE_ISSUER: variableOf(
     outside('https://accounts.google.com'),
     OUTSIDE,
-    'who its id tokens say made them, and where its endpoints are found',
+    'issuer of its id tokens, and base URL of its discovery document',
     {
       fallback: 'https://accounts.google.com',
     },
   ),
-  GITHUB_CLIENT_ID: variableOf(z.string().min(1).optional(), 'text', 'of an OAuth app at GitHub: sign-in with GitHub', {
+  GITHUB_CLIENT_ID: variableOf(z.string().min(1).optional(), 'text', 'client id of a GitHub OAuth app, for sign-in with GitHub', {
     needed: { with: 'GITHUB_CLIENT_SECRET' },
   }),
-  GITHUB_CLIENT_SECRET: variableOf(z.string().min(1).optional(), 'text', 'its secret', {
+  GITHUB_CLIENT_SECRET: variableOf(z.string().min(1).optional(), 'text', 'client secret of that app', {
     needed: { with: 'GITHUB_CLIENT_ID' },
     isSecret: true,
   }),
-  GITHUB_URL: variableOf(outside('https://github.com'), OUTSIDE, 'where people sign in there', { fallback: 'https://github.com' }),
-  GITHUB_API_URL: variableOf(outside('https://api.github.com'), OUTSIDE, 'where it says who they are', {
+  GITHUB_URL: variableOf(outside('https://github.com'), OUTSIDE, 'base URL of GitHub’s sign-in', { fallback: 'https://github.com' }),
+  GITHUB_API_URL: variableOf(outside('https://api.github.com'), OUTSIDE, 'base URL of GitHub’s API', {
     fallback: 'https://api.github.com',
   }),
-  PROCESSOR_API_KEY: variableOf(z.string().min(1).optional(), 'text', 'secret key at Stripe, by which plans are paid by card', {
+  PROCESSOR_API_KEY: variableOf(z.string().min(1).optional(), 'text', 'Stripe secret key, for plans paid by card', {
     needed: { with: 'PROCESSOR_WEBHOOK_SECRETS' },
     isSecret: true,
   }),
-  PROCESSOR_API_URL: variableOf(outside('https://api.stripe.com'), OUTSIDE, 'where its API is', { fallback: 'https://api.stripe.com' }),
+  PROCESSOR_API_URL: variableOf(outside('https://api.stripe.com'), OUTSIDE, 'base URL of Stripe’s API', {
+    fallback: 'https://api.stripe.com',
+  }),
   PROCESSOR_WEBHOOK_SECRETS: variableOf(
     processorSecrets.optional(),
     'one or more of 16+ characters, comma-separated',
-    'signing secrets of its webhook endpoint; a signature may be made with any',
+    'signing secrets of its webhook endpoint. Any of them is accepted',
     { needed: { with: 'PROCESSOR_API_KEY' }, isSecret: true },
   ),
   PROCESSOR_PRICE_STARTER: priceOf('starter'),
@@ -71,7 +73,7 @@ export const OUTSIDE_VARIABLES = {
   PROCESSOR_PORTAL_CONFIGURATION: variableOf(
     z.string().min(1).optional(),
     'text',
-    'id of the portal configuration there, in which a plan is changed and cancelled; `npm run admin -- billing:setup` makes it. Without it the default one of the dashboard',
+    'id of the portal configuration, in which a plan is changed and cancelled. `npm run admin -- billing:setup` creates it. Defaults to that of the processor’s dashboard',
   ),
   TELEGRAM_BOT_TOKEN: variableOf(
     z
@@ -79,10 +81,10 @@ export const OUTSIDE_VARIABLES = {
       .regex(/^\d{3,20}:[\w-]{10,80}$/)
       .optional(),
     'token of a bot',
-    'of the bot at Telegram that invites members and takes their place away; without it nothing is delivered there',
+    'token of the Telegram bot that invites and removes members. Without it Telegram delivery is unavailable',
     { isSecret: true },
   ),
-  TELEGRAM_API_URL: variableOf(outside('https://api.telegram.org'), OUTSIDE, 'where its Bot API is', {
+  TELEGRAM_API_URL: variableOf(outside('https://api.telegram.org'), OUTSIDE, 'base URL of the Bot API', {
     fallback: 'https://api.telegram.org',
   }),
   DISCORD_BOT_TOKEN: variableOf(
@@ -91,10 +93,10 @@ export const OUTSIDE_VARIABLES = {
       .regex(/^[\w.-]{10,200}$/)
       .optional(),
     'token of a bot',
-    'of the bot at Discord that gives roles and takes them away; without it nothing is delivered there',
+    'token of the Discord bot that grants and revokes roles. Without it Discord delivery is unavailable',
     { isSecret: true },
   ),
-  DISCORD_API_URL: variableOf(outside('https://discord.com/api/v10'), OUTSIDE, 'where its API is, with the version', {
+  DISCORD_API_URL: variableOf(outside('https://discord.com/api/v10'), OUTSIDE, 'base URL of Discord’s API, with the version', {
     fallback: 'https://discord.com/api/v10',
   }),
   DELIVERY_RETRY_SECONDS: variableOf(
@@ -103,7 +105,7 @@ export const OUTSIDE_VARIABLES = {
       .regex(/^\d{1,6}(,\d{1,6})*$/)
       .default('60,300,1800,7200,43200'),
     'seconds, comma-separated',
-    'how long after a failed attempt a member’s delivery is tried again; after the last it waits for its merchant',
+    'delays before retries of a failed membership delivery. After the last one it waits for the merchant',
     { fallback: '60,300,1800,7200,43200' },
   ),
 } satisfies Record<string, Variable>;
@@ -113,7 +115,7 @@ export const MAIL_VARIABLES = {
   MAIL_PROVIDER: variableOf(
     z.enum(MAIL_PROVIDERS).optional(),
     MAIL_PROVIDERS.map((name) => `\`${name}\``).join(', '),
-    'who sends e-mails: the platform’s Email Service (bind `EMAIL`), Resend, or nobody on a local machine, where they are read at `/dev/mail`. Without it what needs mail answers 503',
+    'email provider: the platform’s Email Service (bind `EMAIL`), Resend, or none on a local machine, which shows emails at `/dev/mail`. Without it calls that send email return 503',
     { needed: { with: 'MAIL_FROM' } },
   ),
   MAIL_FROM: variableOf(
@@ -123,11 +125,11 @@ export const MAIL_VARIABLES = {
       .regex(/^(?:[^\p{Cc}<>"]{1,100} <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u)
       .optional(),
     'address, or `Name <address>`',
-    'who e-mails are from: an address that the provider lets you send from',
+    'sender of emails: an address that the provider has verified',
     { needed: { with: 'MAIL_PROVIDER' } },
   ),
-  RESEND_API_KEY: variableOf(z.string().min(8).optional(), 'key', 'of Resend', { isSecret: true }),
-  RESEND_API_URL: variableOf(outside('https://api.resend.com'), 'URL', 'where Resend answers', {
+  RESEND_API_KEY: variableOf(z.string().min(8).optional(), 'key', 'API key of Resend', { isSecret: true }),
+  RESEND_API_URL: variableOf(outside('https://api.resend.com'), 'URL', 'base URL of Resend’s API', {
     fallback: 'https://api.resend.com',
   }),
   RESEND_WEBHOOK_SECRET: variableOf(
@@ -136,18 +138,18 @@ export const MAIL_VARIABLES = {
       .regex(/^whsec_[A-Za-z0-9+/=]{20,}$/)
       .optional(),
     '`whsec_…`',
-    'of Resend’s webhook to `/v1/integrations/mail/webhooks/resend`, which tells of addresses that bounce; without it they are not remembered',
+    'secret of Resend’s webhook to `/v1/integrations/mail/webhooks/resend`, which reports bounced addresses. Without it bounces are not recorded',
     { isSecret: true },
   ),
   MAIL_PER_SECOND: variableOf(
     z.coerce.number().int().min(1).max(1000).optional(),
     '1–1000',
-    'e-mails a second at which those leave that had to wait; by default what Resend allows without an agreement (5), and 10 by the Email Service',
+    'queued emails sent per second. Defaults to 5 with Resend and 10 with the Email Service',
   ),
   MERCHANT_EMAILS_PER_DAY: variableOf(
     z.coerce.number().int().min(0).max(10_000_000).default(10_000),
     'whole number from 0',
-    'emails to buyers that all merchants together cause in a day; what is beyond is not sent. Emails about an account, and those with a link that proves an address, are not counted',
+    'maximum emails to buyers per day, for all merchants together. Further ones are not sent. Emails about an account, and those with a verification link, do not count',
     { fallback: '10000' },
   ),
   MAIL_RETRY_SECONDS: variableOf(
@@ -156,7 +158,7 @@ export const MAIL_VARIABLES = {
       .regex(/^\d{1,6}(,\d{1,6})*$/)
       .default('60,300,1800,7200,43200'),
     'seconds, comma-separated',
-    'how long after a failed attempt an e-mail is tried again; after the last it is given up',
+    'delays before retries of a failed email. After the last one the email is dropped',
     { fallback: '60,300,1800,7200,43200' },
   ),
 } satisfies Record<string, Variable>;

@@ -27,58 +27,58 @@ export const VARIABLES = {
   NETWORK: variableOf(
     z.enum(['mainnet', 'devnet']),
     '`mainnet`, `devnet`',
-    'decides the USDC mint and the genesis hash the RPC must show',
+    'Solana network. Decides the USDC mint and the genesis hash that the RPC must return',
     { needed: 'always' },
   ),
   RPC_URL: variableOf(
     z.url().optional(),
     'URL',
-    'the node we read and send through, or `RPC_URLS`; best a secret (then take it out of `[vars]`), since it often holds a key',
+    'Solana node for reads and broadcasts; or set `RPC_URLS`. Preferably a secret (then remove it from `[vars]`), because it often contains a key',
   ),
   RPC_URLS: variableOf(
     list.pipe(z.array(z.url())).optional(),
     'URLs, comma-separated',
-    'several nodes, instead of `RPC_URL`: the first is asked, the next where it does not answer, and two must agree that a payment is gone. Each must show the network’s genesis hash',
+    'several Solana nodes instead of `RPC_URL`: the first is used, the next if it does not respond, and two must agree that a payment was dropped. Each must return the network’s genesis hash',
   ),
   BASE_URL: variableOf(
     z.url().optional(),
     'URL',
-    'where buyers reach the service, and who its tokens say made them; without it the origin of each request, and a webhook to the service itself is refused only when it is saved',
+    'public URL of the service and issuer of its tokens. Defaults to the origin of each request; webhooks to the service itself are then refused only when they are saved',
     { needed: 'on mainnet' },
   ),
   OWN_HOSTS: variableOf(
     list.pipe(z.array(z.string().regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/))).default([]),
     'host names, comma-separated',
-    'other names this worker answers under, as one at `workers.dev`: webhooks to them, as to `BASE_URL`, would go in circles and are refused',
+    'other host names of this worker, such as one at `workers.dev`. Webhooks to them, as to `BASE_URL`, are refused because they would loop',
   ),
   SERVICE_REFERENCE: variableOf(
     wallet,
     'address',
-    'read-only key in every checkout transaction, by which all of them are found. Any address nobody uses; never change it while sessions run',
+    'read-only key added to every checkout transaction; the service scans it to find payments. Use an address that you control but never use elsewhere. Do not change it while sessions are open',
     { needed: 'always' },
   ),
   PEPPER: variableOf(
     secrets(PEPPER_BYTES),
     'one or more of 32+ bytes, comma-separated',
-    'keys the hashes of API keys, e-mails, wallets and setup secrets, and seals those of passwords: the first makes them, all are tried. See below before you take one out',
+    'keys of the hashes of API keys, emails, wallets and setup secrets, and of the encryption of password hashes. The first creates, all are tried. Read the section on rotation before you remove one',
     { needed: 'always', isSecret: true },
   ),
   JWT_KEYS: variableOf(seeds, SEEDS, 'the first signs sessions, all verify', { needed: 'always', isSecret: true }),
-  RECEIPT_KEYS: variableOf(seeds, SEEDS, 'the first signs receipts; keep old ones for ever, their receipts need them', {
+  RECEIPT_KEYS: variableOf(seeds, SEEDS, 'the first signs receipts. Never remove old ones: they verify older receipts', {
     needed: 'always',
     isSecret: true,
   }),
-  LETTER_KEYS: variableOf(seeds, SEEDS, 'the first makes the tokens in emails that verify an address or set a password, all verify', {
+  LETTER_KEYS: variableOf(seeds, SEEDS, 'the first signs the tokens of verification and password emails, all verify', {
     needed: 'always',
     isSecret: true,
   }),
   SANDBOX_SEED: variableOf(
     seeds.refine((text) => !text.includes(',')),
     'one 32-byte base64url seed',
-    'the wallets and keys of sandboxes are made of it; they hold nothing',
+    'seed of the wallets and keys of sandboxes, which hold no money',
     { needed: 'always', isSecret: true },
   ),
-  SEAL_KEYS: variableOf(seeds, SEEDS, 'the first seals webhook secrets and kept answers in the database, all open them', {
+  SEAL_KEYS: variableOf(seeds, SEEDS, 'the first encrypts webhook secrets and stored responses in the database, all decrypt', {
     needed: 'always',
     isSecret: true,
   }),
@@ -87,19 +87,19 @@ export const VARIABLES = {
   OPERATOR_SECRET: variableOf(
     secrets(OPERATOR_SECRET_BYTES).optional(),
     'one or more of 32+ bytes, comma-separated',
-    'lets `npm run admin` suspend accounts and name staff (by user id, or by an e-mail that was verified); any of them opens, and without one there is no such route',
+    'credential of `npm run admin`, for example to suspend accounts and name staff (by user id or verified email address). Any of them is accepted; without one the routes do not exist',
     { isSecret: true },
   ),
   FRESH_SIGN_IN_SECONDS: variableOf(
     count(900),
     'number',
-    'how long after a sign-in a person may change payout wallets, make live keys and delete the account',
+    'seconds after a sign-in in which a person may change payout wallets, create live keys and delete the account',
     { fallback: '900' },
   ),
   RPC_WEBHOOK_SECRET: variableOf(
     secrets(RPC_WEBHOOK_SECRET_BYTES).optional(),
     'one or more of 16+ bytes, comma-separated',
-    'shared with the chain data provider, whose signature may be made with any; without one its webhook is refused',
+    'webhook secrets of the chain data provider. Any of them is accepted; without one the webhook is refused',
     { isSecret: true },
   ),
   RPC_WEBHOOK_HEADER: variableOf(
@@ -108,48 +108,53 @@ export const VARIABLES = {
       .regex(/^[\w-]+$/)
       .default('Rpc-Signature'),
     'header name',
-    'the header the provider signs in; `Rpc-Signature` and `X-Rpc-Signature` are read in any case',
+    'additional signature header of the provider; `Rpc-Signature` and `X-Rpc-Signature` are always read',
     { fallback: 'Rpc-Signature' },
   ),
-  FEE_BPS: variableOf(count(0).pipe(z.number().max(5000)), '0 to 5000', 'the service’s share of a price in hundredths of a per cent', {
+  FEE_BPS: variableOf(count(0).pipe(z.number().max(5000)), '0 to 5000', 'service fee in basis points of the price', {
     fallback: '0',
   }),
-  FEE_WALLET: variableOf(wallet.optional(), 'address', 'where that share goes, in the buyer’s one transaction', {
+  FEE_WALLET: variableOf(wallet.optional(), 'address', 'wallet that receives the service fee, in the buyer’s transaction', {
     needed: { with: 'FEE_BPS' },
   }),
   TREASURY_WALLET: variableOf(
     wallet.optional(),
     'address',
-    'where plans are paid to; it needs a USDC account. Without it plans cannot be bought',
+    'wallet that receives payments for plans. It needs a USDC account. Without it plans cannot be bought',
   ),
-  SESSION_SECONDS: variableOf(count(900), 'number', 'how long a checkout session is open, unless the product says', {
+  SESSION_SECONDS: variableOf(count(900), 'number', 'duration of a checkout session, unless the product sets its own', {
     fallback: '900',
   }),
-  LATE_GRACE_SECONDS: variableOf(count(120), 'number', 'how much later a block may still be on time, for sessions that begin from now on', {
-    fallback: '120',
-  }),
+  LATE_GRACE_SECONDS: variableOf(
+    count(120),
+    'number',
+    'seconds after the end of a session in which a block is still on time, for new sessions',
+    {
+      fallback: '120',
+    },
+  ),
   POLL_AFTER_MS: variableOf(
     z
       .string()
       .regex(/^(\d+:\d+,)*\d+:\d+$/)
       .default('30:2000,120:3000,86400:10000'),
     '`age:hint` pairs',
-    'up to that age of a payment in seconds, ask again after so many milliseconds',
+    'polling intervals: up to that age of a payment in seconds, poll after so many milliseconds',
     { fallback: '30:2000,120:3000,86400:10000' },
   ),
   PRICE_URL: variableOf(
     z.url().optional(),
     'URL',
-    'where the price of SOL comes from, in the form of Pyth Hermes: `https://hermes.pyth.network/v2/updates/price/latest?ids[]=<feed id of SOL/USD>`. Without it nothing is converted',
+    'SOL price source, in the format of Pyth Hermes: `https://hermes.pyth.network/v2/updates/price/latest?ids[]=<feed id of SOL/USD>`. Without it prices are not converted',
   ),
   PRICE_SOURCE: variableOf(
     z.enum(PRICE_SOURCES).default('pyth_hermes'),
     PRICE_SOURCES.map((name) => `\`${name}\``).join(', '),
-    'the form in which `PRICE_URL` answers',
+    'response format of `PRICE_URL`',
     { fallback: 'pyth_hermes' },
   ),
   ...MAIL_VARIABLES,
-  HANDOFF_SECRETS: variableOf(seeds.optional(), SEEDS, 'the first signs hand-offs, all verify; without one there are none', {
+  HANDOFF_SECRETS: variableOf(seeds.optional(), SEEDS, 'the first signs hand-offs, all verify. Without one hand-offs are unavailable', {
     isSecret: true,
   }),
   TELEGRAM_BOT_USERNAME: variableOf(
@@ -158,13 +163,13 @@ export const VARIABLES = {
       .regex(/^\w{4,32}$/)
       .optional(),
     'name',
-    'the bot buyers are sent to, to show who they are',
+    'bot that identifies buyers',
     { needed: { with: 'TELEGRAM_CONNECTOR_SECRETS' } },
   ),
   TELEGRAM_CONNECTOR_SECRETS: variableOf(
     connectorSecrets.optional(),
     'one or more of 32+ characters, comma-separated',
-    'what our connector there shows us, each of them',
+    'secrets of the service’s connector. Any of them is accepted',
     { needed: { with: 'TELEGRAM_BOT_USERNAME' }, isSecret: true },
   ),
   DISCORD_CLIENT_ID: variableOf(
@@ -173,13 +178,13 @@ export const VARIABLES = {
       .regex(/^\d{5,25}$/)
       .optional(),
     'number',
-    'the same for Discord',
+    'application id of the Discord connector, which identifies buyers',
     { needed: { with: 'DISCORD_CONNECTOR_SECRETS' } },
   ),
   DISCORD_REDIRECT_URI: variableOf(
     z.url().optional(),
     'URL',
-    'of the connector, as registered there: it gets the session back as `state`',
+    'redirect URL of the connector, as registered at Discord. It receives the session as `state`',
     {
       needed: { with: 'DISCORD_CLIENT_ID' },
     },
@@ -187,7 +192,7 @@ export const VARIABLES = {
   DISCORD_CONNECTOR_SECRETS: variableOf(
     connectorSecrets.optional(),
     'one or more of 32+ characters, comma-separated',
-    'what our connector there shows us, each of them',
+    'secrets of the service’s connector. Any of them is accepted',
     { needed: { with: 'DISCORD_CLIENT_ID' }, isSecret: true },
   ),
   ...OUTSIDE_VARIABLES,
@@ -197,10 +202,10 @@ export const VARIABLES = {
       .regex(/^(?:'none'|https:\/\/[\w.-]+(?: https:\/\/[\w.-]+)*)$/)
       .default("'none'"),
     'https origins, separated by spaces',
-    'who may show the pages in a frame, as `https://shop.example.com`',
+    'origins that may embed the pages in a frame, such as `https://shop.example.com`',
     { fallback: "'none'" },
   ),
-  RATE_MULTIPLIER: variableOf(z.coerce.number().positive().default(1), 'number', 'local only: multiplies every rate limit', {
+  RATE_MULTIPLIER: variableOf(z.coerce.number().positive().default(1), 'number', 'local only: multiplies all rate limits', {
     fallback: '1',
     isLocalOnly: true,
   }),
@@ -208,10 +213,15 @@ export const VARIABLES = {
     fallback: 'false',
     isLocalOnly: true,
   }),
-  LOCAL_CLOCK_URL: variableOf(loopback.optional(), 'URL of this machine', 'local only: the chain whose `local_warp` moves business time', {
-    isLocalOnly: true,
-  }),
-  DEMO_WALLET: variableOf(flag, '`true`, `false`', 'local only: the checkout page offers a wallet with play money', {
+  LOCAL_CLOCK_URL: variableOf(
+    loopback.optional(),
+    'URL of this machine',
+    'local only: local chain with the `local_warp` that moves business time',
+    {
+      isLocalOnly: true,
+    },
+  ),
+  DEMO_WALLET: variableOf(flag, '`true`, `false`', 'local only: offers a wallet with play money on the checkout page', {
     fallback: 'false',
     isLocalOnly: true,
   }),

@@ -99,7 +99,7 @@ export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
   return {
     x402Version: X402_VERSION,
     name: 'Merchant payments and access on Solana',
-    description: 'Sell access by the request and be paid in USDC on Solana. Plans of the service itself are bought by x402.',
+    description: 'Sell access by the request and be paid in USDC on Solana. Plans of the service itself are sold by x402.',
     resources,
     ...(hasFacilitator
       ? {
@@ -119,8 +119,8 @@ export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
     })),
     start: { method: 'POST', url: `${baseUrl}/v1/access/agent-bootstrap` },
     notes: [
-      'accepts is advisory: pay what the PAYMENT-REQUIRED header of the 402 asks, which carries a memo of its own.',
-      "Public x402 clients refuse more than $1 unless told otherwise: setSpendControls({ maxAmountPerPayment: '$<price>' }).",
+      'accepts is advisory: pay as the PAYMENT-REQUIRED header of the 402 says, which has a unique memo.',
+      "Public x402 clients refuse more than $1 by default: setSpendControls({ maxAmountPerPayment: '$<price>' }).",
     ],
     docs: { openapi: `${baseUrl}/v1/openapi.json`, llms: `${baseUrl}/llms.txt`, reference: `${baseUrl}/v1/docs` },
   };

@@ -81,22 +81,22 @@ const ofTicket = (description: string, example: z.infer<typeof TicketBody>, { ha
   subject: 'support_ticket',
   object: TicketBody,
   example,
-  ...(hasMessage ? { beside: { message: { schema: MessageBody, example: message } } } : {}),
+  ...(hasMessage ? { beside: { message: { schema: MessageBody.describe('Message of the event.'), example: message } } } : {}),
 });
 
 const FAILING_SINCE = '2026-11-20T09:00:00.000Z';
 const DISABLES_AT = '2026-11-25T09:00:00.000Z';
 
 export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
-  'payment.created': ofPayment('A checkout session began.', created),
-  'payment.submitted': ofPayment('A transaction for it was seen or sent; nothing is proven yet.', submitted),
-  'payment.confirmed': ofPayment('The money is there. Unlock access now.', confirmed),
-  'payment.finalized': ofPayment('The cluster made the transaction final; where it was orphaned before, access is given back.', {
+  'payment.created': ofPayment('A checkout session started.', created),
+  'payment.submitted': ofPayment('A transaction of the payment was found or sent. It is not confirmed yet.', submitted),
+  'payment.confirmed': ofPayment('The payment is confirmed on the chain. Unlock access now.', confirmed),
+  'payment.finalized': ofPayment('The transaction is final on the chain. If it was orphaned before, access is restored.', {
     ...confirmed,
     finalized_at: AT,
     version: 4,
   }),
-  'payment.failed': ofPayment('The session ended without a payment, or the buyer’s transaction failed.', {
+  'payment.failed': ofPayment('The session ended without a payment, or the transaction failed.', {
     ...created,
     status: 'FAILED',
     failure_code: 'session_expired',
@@ -105,82 +105,82 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     poll_after_ms: null,
   }),
   'payment.unmatched': {
-    description:
-      'Money arrived late, short, a second time, or from a buyer not identified. Accept it, or agree on something with the buyer.',
+    description: 'Money arrived late, short, a second time, or from an unidentified buyer. Accept it, or contact the buyer.',
     subject: 'unmatched_payment',
     object: UnmatchedBody,
     example: unmatched,
   },
   'payment.orphaned': ofPayment(
-    'The chain dropped a confirmed transaction; the access it bought was taken back. Also of a payment that your own x402 server settled ' +
-      'through the facilitator: then `tx_signature` names it, and no product of yours does.',
+    'The chain dropped a confirmed transaction, and the access it bought was revoked. Also sent for a payment that your own x402 server settled ' +
+      'through the facilitator: it has a `tx_signature` and no product.',
     { ...confirmed, orphaned_at: AT, version: 4 },
   ),
   'payment.refunded': {
     ...ofPayment(
-      'Money was paid back to the wallet that paid: `data.refund` says which. Where `previous` has a refund that the object lacks, the chain ' +
-        'dropped that one.',
+      'A refund to the paying wallet was found: `data.refund`. If `previous` has a refund that the object lacks, the chain ' +
+        'dropped it.',
       { ...confirmed, refunded: [refund], version: 4 },
     ),
-    beside: { refund: { schema: RefundBody, example: refund } },
+    beside: { refund: { schema: RefundBody.describe('Refund of the payment, as found on the chain.'), example: refund } },
   },
-  'receipt.created': { description: 'A signed receipt exists.', subject: 'receipt', object: ReceiptBody, example: receipt },
+  'receipt.created': { description: 'A receipt was issued and signed.', subject: 'receipt', object: ReceiptBody, example: receipt },
   'receipt.proof_sent': {
-    description:
-      'You had the public proof of a receipt sent to somebody: `data.proof` says to whom, and the subject is that e-mail. It is queued.',
+    description: 'You sent the public proof of a receipt by email. `data.proof` has the recipient, and the subject is the queued email.',
     subject: 'receipt_proof',
     object: ReceiptBody,
     example: receipt,
     beside: {
       proof: {
-        schema: z.object({ message_id: z.uuid(), email: z.string() }),
+        schema: z
+          .object({ message_id: z.uuid().describe('Identifier of the email.'), email: z.string().describe('Email address.') })
+          .describe('Recipient and identifier of the proof.'),
         example: { message_id: RECEIPT, email: 'buyer@example.com' },
       },
     },
   },
-  'membership.activated': ofMembership('A customer bought for the first time.'),
-  'membership.renewed': ofMembership('A later purchase extended or revived a membership.', { version: 2 }),
-  'membership.grace_started': ofMembership('The paid time is over; delivered access stays for the grace period.', {
+  'membership.activated': ofMembership('A customer bought the product for the first time.'),
+  'membership.renewed': ofMembership('A later purchase extended or reactivated the membership.', { version: 2 }),
+  'membership.grace_started': ofMembership('The paid time has ended. Delivered access continues for the grace period.', {
     status: 'grace',
     grace_until: '2026-12-24T09:00:00.000Z',
     version: 3,
   }),
-  'membership.expired': ofMembership('Paid time and grace are over.', { status: 'expired', version: 4 }),
+  'membership.expired': ofMembership('Paid time and grace period have ended.', { status: 'expired', version: 4 }),
   'membership.access_revoked': ofMembership(
-    'Access was taken back: the chain dropped its payment, a refund said so, or a place in a chat was taken away after its end.',
+    'Access was revoked: the chain dropped the payment, a refund revoked it, or the member was removed from the chat after the end.',
     { status: 'cancelled', version: 5 },
   ),
-  'membership.cancelled': ofMembership('The buyer cancelled the subscription, and the time that was paid for is over.', {
+  'membership.cancelled': ofMembership('The buyer cancelled the subscription, and the paid time has ended.', {
     status: 'cancelled',
     subscription_status: 'cancelled',
     cancelled_at: AT,
     version: 3,
   }),
-  'delivery.succeeded': ofMembership('A member was invited to the chat, or given the role in the guild.', {
+  'delivery.succeeded': ofMembership('A member was invited to the chat, or got the role in the guild.', {
     delivery: delivered,
     version: 2,
   }),
   'delivery.failed': ofMembership(
-    'Access could not be delivered, or not be taken away, and is not tried again by itself: `delivery.last_error` says why. The payment stands.',
+    'Access could not be delivered or revoked, and is not retried automatically. `delivery.last_error` has the reason. The payment remains valid.',
     { delivery: { ...delivery, status: 'failed', attempts: 1, last_error: '403 Forbidden: bot was blocked by the user' }, version: 2 },
   ),
   'subscription.authorized': ofSubscription(
-    'A buyer subscribed and the first period was collected; or took a cancellation back, or approved again: `previous` says which.',
+    'A buyer subscribed and the first period was collected, or the buyer withdrew a cancellation or approved again: `previous` has the previous state.',
   ),
-  'subscription.renewed': ofSubscription('A further period was collected. Its payment and receipt have events of their own.', {
+  'subscription.renewed': ofSubscription('A further period was collected. Payment and receipt have their own events.', {
     version: 3,
   }),
   'subscription.past_due': ofSubscription(
-    'A period could not be collected: too little money, or an account that cannot send or receive it. It is tried again while it lasts.',
+    'A period could not be collected: the wallet holds too little, or an account cannot send or receive it. It is retried until the period ends.',
     { status: 'past_due', last_collection: { at: AT, status: 'failed', code: 'insufficient_funds' }, version: 3 },
   ),
-  'subscription.cancel_requested': ofSubscription('The buyer cancelled. What was paid for lasts to its end.', {
+  'subscription.cancel_requested': ofSubscription('The buyer cancelled. Access continues until the end of the paid time.', {
     status: 'cancel_requested',
     cancel: { requested_at: AT, effective_at: '2026-12-21T09:00:00.000Z' },
     version: 3,
   }),
   'subscription.cancelled': ofSubscription(
-    'It is over: cancelled by the buyer, stopped by you (`stopped_at`), or `expired` after three periods without a payment.',
+    'The subscription ended: cancelled by the buyer, stopped by you (`stopped_at`), or `expired` after three unpaid periods.',
     {
       status: 'cancelled',
       cancel: { requested_at: AT, effective_at: '2026-12-21T09:00:00.000Z' },
@@ -188,48 +188,51 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     },
   ),
   'subscription.requires_reapproval': ofSubscription(
-    'Nothing can be collected until the buyer signs again: the approval is gone, or the plan is another. The product’s page mends it.',
+    'Nothing can be collected until the buyer signs again, because the approval was revoked or the plan changed. Send the buyer to the product’s page.',
     { status: 'requires_reapproval', last_collection: { at: AT, status: 'failed', code: 'subscription_requires_reapproval' }, version: 3 },
   ),
-  'entitlement.granted': ofEntitlement('Units or time were added, by a purchase or by hand.'),
-  'entitlement.exhausted': ofEntitlement('The last unit was used. (Not said of a unit that is paid for and used in one settle.)', {
+  'entitlement.granted': ofEntitlement('Units or time were added, by a purchase or a grant.'),
+  'entitlement.exhausted': ofEntitlement('The last unit was consumed. Not sent for units that are paid and consumed in one settle call.', {
     status: 'exhausted',
     used_units: 1000,
     remaining: 0,
     version: 1001,
   }),
-  'entitlement.expired': ofEntitlement('The time that was paid for is over.', { status: 'expired', paid_through: AT, version: 2 }),
-  'metered_session.opened': ofMetered('A buyer opened the session: the channel stands, vouchers may come.'),
-  'metered_session.committed': ofMetered('Vouchers came since this was said last; once for all that came within some seconds.', {
-    cumulative: { asset: 'USDC', amount: '0.25', base_units: '250000' },
-    version: 42,
-  }),
-  'metered_session.closed': ofMetered('The channel is closed, and what was promised is settled.', {
+  'entitlement.expired': ofEntitlement('The paid time has ended.', { status: 'expired', paid_through: AT, version: 2 }),
+  'metered_session.opened': ofMetered('A buyer opened the session: the payment channel exists and vouchers are accepted.'),
+  'metered_session.committed': ofMetered(
+    'Vouchers arrived since the last event of this type. Sent once for all vouchers within some seconds.',
+    {
+      cumulative: { asset: 'USDC', amount: '0.25', base_units: '250000' },
+      version: 42,
+    },
+  ),
+  'metered_session.closed': ofMetered('The channel is closed, and the promised amount is settled.', {
     status: 'closed',
     cumulative: { asset: 'USDC', amount: '0.25', base_units: '250000' },
     settled: { asset: 'USDC', amount: '0.25', base_units: '250000' },
     version: 44,
   }),
   'support.ticket_created': ofTicket('A ticket was opened.', ticket, { hasMessage: true }),
-  'support.message_added': ofTicket('Somebody wrote on a ticket.', { ...ticket, status: 'pending' }, { hasMessage: true }),
-  'support.ticket_updated': ofTicket('A ticket was resolved, or is open again.', { ...ticket, status: 'resolved' }),
-  'support.ticket_closed': ofTicket('A ticket was closed, by hand or after 14 silent days.', { ...ticket, status: 'closed' }),
+  'support.message_added': ofTicket('A message was added to a ticket.', { ...ticket, status: 'pending' }, { hasMessage: true }),
+  'support.ticket_updated': ofTicket('A ticket was resolved or reopened.', { ...ticket, status: 'resolved' }),
+  'support.ticket_closed': ofTicket('A ticket was closed, manually or after 14 days without a message.', { ...ticket, status: 'closed' }),
   'payout.changed': {
-    description: 'The wallet that a product, a rail or the account pays out to changed. If it was not you, act now.',
+    description: 'The payout wallet of a product, a rail or the account changed. If you did not change it, act now.',
     subject: 'product',
     object: PayoutBody,
     example: payout,
   },
-  'webhook.test': { description: 'A test you asked for.', subject: 'webhook_test', object: EndpointBody, example: endpoint },
+  'webhook.test': { description: 'A test that you requested.', subject: 'webhook_test', object: EndpointBody, example: endpoint },
   'webhook.endpoint_failing': {
     description:
-      'An endpoint has not succeeded for 24 hours, and once more for 72: at `disables_at` it is given up. Sent to your other endpoints.',
+      'An endpoint has failed for 24 hours, and again for 72 hours. It is disabled at `disables_at`. Sent to your other endpoints.',
     subject: 'webhook_endpoint',
     object: EndpointBody,
     example: { ...endpoint, failure_streak: 12, last_failure_at: AT, failing_since: FAILING_SINCE, disables_at: DISABLES_AT },
   },
   'webhook.endpoint_disabled': {
-    description: 'An endpoint was given up: it said it is gone, or did not succeed for five days.',
+    description: 'An endpoint was disabled: it returned 410, or failed for five days.',
     subject: 'webhook_endpoint',
     object: EndpointBody,
     example: {
@@ -245,12 +248,14 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
 /** The whole envelope of a type, with its object's own shape inside. */
 export const envelopeOf = (type: EventType) =>
   EventBody.extend({
-    type: z.literal(type),
-    data: z.object({
-      object: EVENT_CATALOG[type].object,
-      previous: z.record(z.string(), z.unknown()).optional(),
-      ...mapped(type, ({ schema }) => schema),
-    }),
+    type: z.literal(type).describe('Type of the object.'),
+    data: z
+      .object({
+        object: EVENT_CATALOG[type].object.describe('Object as its GET operation returns it.'),
+        previous: z.record(z.string(), z.unknown()).optional().describe('Previous values of the changed fields, if known.'),
+        ...mapped(type, ({ schema }) => schema),
+      })
+      .describe('Data of the event.'),
   });
 
 const mapped = <T>(type: EventType, of: (beside: { schema: z.ZodType; example: object }) => T): Record<string, T> =>

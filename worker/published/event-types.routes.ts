@@ -6,10 +6,10 @@ import { EVENT_CATALOG, envelopeOf, eventTypes, exampleOf } from './event-catalo
 
 const EventType = z
   .object({
-    type: z.enum(EVENT_TYPES),
-    description: z.string(),
-    schema: z.record(z.string(), z.unknown()),
-    example: z.record(z.string(), z.unknown()),
+    type: z.enum(EVENT_TYPES).describe('Type of the object.'),
+    description: z.string().describe('Description of the event type.'),
+    schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the event.'),
+    example: z.record(z.string(), z.unknown()).describe('Example of an event of this type.'),
   })
   .openapi('EventType');
 
@@ -19,7 +19,7 @@ export const eventTypeRoutes = routes('Webhooks').read({
   path: 'GET /webhooks/event-types',
   id: 'listEventTypes',
   summary: 'List event types',
-  description: 'Every event that can be emitted, with its JSON Schema and an example.',
+  description: 'Lists all event types, each with its JSON Schema and an example.',
   returns: z.array(EventType),
   answer: () => {
     catalog ??= eventTypes();
@@ -36,7 +36,7 @@ export function registerEvents(app: OpenAPIHono<AppEnv>): void {
       summary: EVENT_CATALOG[type].description,
       tags: ['Events'],
       request: { body: { content: { 'application/json': { schema: envelopeOf(type), example: exampleOf(type) } } } },
-      responses: { 200: { description: 'Received. Any 2xx counts; be idempotent on `id`.' } },
+      responses: { 200: { description: 'Received. Any 2xx counts. Process each `id` once.' } },
     });
   }
 }

@@ -19,24 +19,32 @@ import { isProcessorHealthy } from '#platform/providers/processor.ts';
 const Check = z.enum(['ok', 'failing', 'not_configured']);
 const HealthResponse = z
   .object({
-    status: z.enum(['ok', 'degraded']),
-    version: z.string(),
-    time: Timestamp,
-    checks: z.object({
-      database: Check,
-      queue: Check,
-      rpc: Check,
-      price_source: Check,
-      processor: Check,
-      mail: Check.openapi({ description: 'failing: an e-mail has been due for half an hour; what the operator switched off is not.' }),
-      configuration: Check.openapi({ description: 'failing: every other route answers 503 `misconfigured`.' }),
-      keys: Check.openapi({ description: 'failing: an open payment, channel or subscription names a key that this deployment lacks.' }),
-      fee_payer: Check.openapi({ description: 'failing: more left it within the last hour than the operator expects.' }),
-    }),
-    database_used: orNull(z.number()).openapi({
-      description: 'How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer.',
-    }),
-    not_configured: orNull(UnconfiguredBody).openapi({ description: 'null where the configuration as a whole is not sound.' }),
+    status: z.enum(['ok', 'degraded']).describe('Status of the object.'),
+    version: z.string().describe('API version.'),
+    time: Timestamp.describe('Current time of the service.'),
+    checks: z
+      .object({
+        database: Check.describe('Status of the database.'),
+        queue: Check.describe('Status of the queues.'),
+        rpc: Check.describe('Status of the Solana node.'),
+        price_source: Check.describe('Status of the SOL price source.'),
+        processor: Check.describe('Status of the payment processor.'),
+        mail: Check.describe(
+          'Status of email. failing: an email has been due for half an hour; emails that the operator disabled do not count.',
+        ),
+        configuration: Check.describe('Status of the configuration. failing: all other routes return 503 `misconfigured`.'),
+        keys: Check.describe(
+          'Status of the keys. failing: an open payment, channel or subscription names a key that this deployment lacks.',
+        ),
+        fee_payer: Check.describe('Status of the fee payer. failing: it spent more within the last hour than the operator expects.'),
+      })
+      .describe('Results of the checks.'),
+    database_used: orNull(z.number()).describe(
+      'Used share of the database, from 0 to 1. From 0.7 the status is degraded. null if the database does not respond.',
+    ),
+    not_configured: orNull(UnconfiguredBody).describe(
+      'Unconfigured parts of this deployment. null if the configuration is invalid as a whole.',
+    ),
   })
   .openapi('HealthResponse');
 
@@ -183,7 +191,7 @@ const healthContent = { 'application/json': { schema: HealthResponse } };
 const Strict = z
   .enum(['0', '1'])
   .optional()
-  .openapi({ description: '1: a degraded service is 503 too, for monitors that read the status alone.' });
+  .describe('`1`: a degraded service returns 503 as well, for monitors that read the status alone.');
 
 export const healthRoutes = routes('System');
 for (const [path, id] of [
@@ -194,11 +202,11 @@ for (const [path, id] of [
     path,
     id,
     summary: 'Get health',
-    description: 'Whether the service is well, and how what it depends on is. `/health` and `/v1/health` answer the same.',
+    description: 'Returns the health of the service and of its dependencies. `/health` and `/v1/health` return the same.',
     query: z.object({ strict: Strict }),
     returns: {
-      200: { description: 'Serving; degraded where something it depends on is not', content: healthContent },
-      503: { description: 'The database does not answer; with `strict=1`, or the service is degraded', content: healthContent },
+      200: { description: 'Serving; degraded if a dependency fails', content: healthContent },
+      503: { description: 'The database does not respond; with `strict=1`, or the service is degraded', content: healthContent },
     },
     respond: async ({ c, ctx, query }) => {
       const { health, status } = await checkHealth(ctx, askOutside(ctx), { isStrict: query.strict === '1' });

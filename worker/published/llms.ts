@@ -25,9 +25,9 @@ const FLOWS: Flow[] = [
     command: (baseUrl) =>
       `curl -sS --fail-with-body ${baseUrl}/v1/access/agent-bootstrap -H 'content-type: application/json' -d '{"agent_name":"Weather agent","plan":"starter"}'`,
     words:
-      'The first call needs no credential and shows `setup_secret` and `sandbox_api_key` once. Every answer carries `next_actions`: calls ' +
-      'to make with your own values in the place of `<…>`. A manifest is evaluated with findings; mend those of severity `error`. A live key ' +
-      'needs a plan and a manifest with `live_requested: true`.',
+      'The first call needs no credential and returns `setup_secret` and `sandbox_api_key` once. Every response has `next_actions`: calls ' +
+      'to make with your own values for each `<…>`. The manifest is evaluated; correct the findings of severity `error`. A live key ' +
+      'requires a plan and a manifest with `live_requested: true`.',
     calls: [
       'POST /v1/access/agent-bootstrap',
       'POST /v1/access/agent-bootstrap/{setup_intent_id}/manifest',
@@ -38,19 +38,19 @@ const FLOWS: Flow[] = [
   {
     title: 'Buy a plan by x402',
     words:
-      'Call with `X-Svc-Setup-Secret`, a live key or a token (with a sandbox key a test wallet pays, and the account keeps its plan): it answers 402 with PAYMENT-REQUIRED. Pay, and repeat it with PAYMENT-SIGNATURE. ' +
+      'Call with `X-Svc-Setup-Secret`, a live key or a token (with a sandbox key, a test wallet pays and the plan does not change). The call returns 402 with PAYMENT-REQUIRED. Pay, and repeat it with PAYMENT-SIGNATURE. ' +
       '202 means that the outcome is not known yet: send the same payment again, never another.',
     calls: PAID_PLANS.map((plan) => `POST /v1/access/x402/activate/${plan}`),
   },
   {
     title: 'Start as a person',
-    words: 'Register, make a key, create a product, and send buyers to its `checkout_url`. Keys are shown once.',
+    words: 'Register, create a key, create a product, and send buyers to its `checkout_url`. Keys are shown once.',
     command: firstSale,
     calls: ['POST /v1/auth/register', 'POST /v1/keys', 'POST /v1/products'],
   },
   {
     title: 'Set up a sale',
-    words: 'Say where the money goes, create a product, and ask what is still missing: every failing check has the call that mends it.',
+    words: 'Set the payout wallet, create a product, and check readiness: every failing check has the call that resolves it.',
     calls: [
       'PUT /v1/access/rail-settings/{rail_id}',
       'POST /v1/access/products',
@@ -71,12 +71,12 @@ const FLOWS: Flow[] = [
 ];
 
 const RULES = [
-  'Amounts are `{asset, amount, base_units}`: decimal strings with their atomic units. More decimals than the asset has are refused.',
-  'Errors are `{detail, code, request_id, docs_url, retryable, meta}`. Branch on `code`, never on the text; `docs_url` opens a page about it.',
-  'Retry only what says `retryable: true`, after `Retry-After` seconds where it is there.',
-  `Any write takes an \`Idempotency-Key\`, and some require it: ${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.max} visible ASCII characters, new for every request, the same for its repetitions. A repetition is byte-equal and carries \`Idempotent-Replayed: true\`. Sign-in, plans, the facilitator, an agent’s setup and the deletion of an account need none.`,
-  'Never send a private key or a seed phrase: a body that holds one is refused.',
-  'A sandbox key (`svc_test_`) never touches the chain. What it makes is invisible to a live key (`svc_live_`).',
+  'Amounts are `{asset, amount, base_units}`: decimal strings with their base units. More decimals than those of the asset are refused.',
+  'Errors are `{detail, code, request_id, docs_url, retryable, meta}`. Branch on `code`, never on the text; `docs_url` is a page that explains it.',
+  'Retry only if `retryable` is true, after `Retry-After` seconds if the header is present.',
+  `Any write takes an \`Idempotency-Key\`, and some require it: ${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.max} visible ASCII characters, new for every request, the same for its retries. The response to a retry is byte-equal and has \`Idempotent-Replayed: true\`. Sign-in, plans, the facilitator, an agent’s setup and the deletion of an account need none.`,
+  'Never send a private key or a seed phrase: a body that contains one is refused.',
+  'A sandbox key (`svc_test_`) never uses the real chain. Its objects are invisible to a live key (`svc_live_`).',
 ];
 
 /** Where one operation is described by itself, so that a reader who follows a link fetches one call and not all of them. */
@@ -105,7 +105,7 @@ export function llmsText(baseUrl: string, document: PublishedDocument): string {
     ...flows,
     '## Plans',
     '',
-    `${PLAN_DAYS} days each, paid in USDC. Public x402 clients refuse more than $1 for one payment unless they are told otherwise, so set it first:`,
+    `${PLAN_DAYS} days each, paid in USDC. Public x402 clients refuse more than $1 per payment by default, so raise the limit first:`,
     '',
     ...PAID_PLANS.map((plan) => {
       const { priceUsdc, requestsPerMinute, meteredPerSecond, feesPerDay } = PLANS[plan];
@@ -119,10 +119,10 @@ export function llmsText(baseUrl: string, document: PublishedDocument): string {
     '',
     '## Documents',
     '',
-    `- [Every operation](${baseUrl}/llms-full.txt): with its fields, an example and its errors, as one text`,
-    `- [OpenAPI 3.1](${baseUrl}/v1/openapi.json): the same for programs, with \`x-payment-info\` where it costs money`,
-    `- [Error codes](${baseUrl}/docs/errors): what happened, why, and what to do`,
-    `- [What can be bought](${baseUrl}/.well-known/x402): prices, networks and wallets`,
+    `- [Every operation](${baseUrl}/llms-full.txt): with fields, an example and errors, as one text`,
+    `- [OpenAPI 3.1](${baseUrl}/v1/openapi.json): the same for programs, with \`x-payment-info\` for paid calls`,
+    `- [Error codes](${baseUrl}/docs/errors): meaning, cause and next step`,
+    `- [Paid calls](${baseUrl}/.well-known/x402): prices, networks and wallets`,
   ].join('\n')}\n`;
 }
 

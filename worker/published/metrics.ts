@@ -15,11 +15,10 @@ import { routes } from '#platform/http/route.ts';
 import { logRequest, notesCounted } from '#platform/log.ts';
 import { writePoints } from '#platform/metrics-dataset.ts';
 import { SWEEPS } from '../sweeps.ts';
+import { METRICS } from './metric-catalog.ts';
 
 interface Metric {
-  name: string;
-  type: 'gauge' | 'counter' | 'summary';
-  help: string;
+  name: keyof typeof METRICS;
   /** Without the time, because it is that of the answer. */
   samples: { labels?: Record<string, string>; value: number }[];
 }
@@ -36,9 +35,9 @@ export function formatExposition(metrics: readonly Metric[]): string {
     return pairs.length > 0 ? `{${pairs.join()}}` : '';
   };
   return metrics
-    .flatMap(({ name, type, help, samples }) => [
-      `# HELP ${name} ${help}`,
-      `# TYPE ${name} ${type}`,
+    .flatMap(({ name, samples }) => [
+      `# HELP ${name} ${METRICS[name].help}`,
+      `# TYPE ${name} ${METRICS[name].type}`,
       ...samples.map(({ labels, value }) => `${name}${labelled(labels)} ${value}`),
     ])
     .map((line) => `${line}\n`)
@@ -52,20 +51,14 @@ function sweepMetrics({ sweeps }: VitalSigns, now: number): Metric[] {
   return [
     {
       name: 'svc_sweep_lag_seconds',
-      type: 'gauge',
-      help: 'How long a sweep has been due without having ended.',
       samples: each((row) => secondsSince(row?.dueAt ?? null, now)),
     },
     {
       name: 'svc_sweep_succeeded_seconds',
-      type: 'gauge',
-      help: 'When a sweep last ended well, in Unix seconds; 0: never.',
       samples: each((row) => (row?.succeededAt ?? 0) / 1000),
     },
     {
       name: 'svc_sweep_failures',
-      type: 'gauge',
-      help: 'Runs of a sweep in a row that ended with an error.',
       samples: each((row) => row?.failures ?? 0),
     },
   ];
@@ -75,20 +68,14 @@ function roomMetrics({ oldestEventAt, databaseBytes }: VitalSigns, now: number):
   return [
     {
       name: 'svc_oldest_event_seconds',
-      type: 'gauge',
-      help: 'Age of the oldest event in the database; where there is an archive, older ones are in it.',
       samples: [{ value: secondsSince(oldestEventAt, now) }],
     },
     {
       name: 'svc_database_bytes',
-      type: 'gauge',
-      help: 'Size of the database.',
       samples: [{ value: databaseBytes }],
     },
     {
       name: 'svc_database_used_ratio',
-      type: 'gauge',
-      help: 'Part of the largest size the platform allows.',
       samples: [{ value: fullness(databaseBytes).used }],
     },
   ];
@@ -97,22 +84,21 @@ function roomMetrics({ oldestEventAt, databaseBytes }: VitalSigns, now: number):
 function sealMetrics(seals: Awaited<ReturnType<typeof countOldSeals>>): Metric[] {
   const each = (which: 'old' | 'gone') => seals.map(({ kind, [which]: value }) => ({ labels: { what: kind }, value }));
   return [
-    { name: 'svc_sealed_old', type: 'gauge', help: 'What an older key of its ring sealed; counted up to 10001.', samples: each('old') },
-    { name: 'svc_sealed_gone', type: 'gauge', help: 'What a key sealed that is not in its ring any more.', samples: each('gone') },
+    {
+      name: 'svc_sealed_old',
+      samples: each('old'),
+    },
+    { name: 'svc_sealed_gone', samples: each('gone') },
   ];
 }
 
 const keyMetrics = (missing: NamedKey[], balances: Awaited<ReturnType<typeof listBalances>>): Metric[] => [
   {
     name: 'svc_keys_missing',
-    type: 'gauge',
-    help: 'Keys that open rows name and that the variable lacks: what names them waits.',
     samples: KEY_VARIABLES.map((variable) => ({ labels: { variable }, value: missing.filter((key) => key.variable === variable).length })),
   },
   {
     name: 'svc_key_lamports',
-    type: 'gauge',
-    help: 'What each address that pays the network held when it was looked at last, in lamports.',
     samples: balances.map(({ address, lamports }) => ({ labels: { address }, value: lamports })),
   },
 ];
@@ -156,26 +142,18 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
     ...sweepMetrics(signs, ctx.wallNow),
     {
       name: 'svc_fee_lamports',
-      type: 'gauge',
-      help: 'What left the fee payer within the last hour, in lamports.',
       samples: [{ value: spent }],
     },
     {
       name: 'svc_oldest_seconds',
-      type: 'gauge',
-      help: 'How long what waits longest has been waiting; 0: nothing waits.',
       samples: waitingMs(ctx, waiting).map(({ name, ms }) => ({ labels: { queue: name }, value: ms / SECOND })),
     },
     {
       name: 'svc_parked_messages',
-      type: 'gauge',
-      help: 'Messages kept for a person (failed) or for another release (unknown_kind); counted up to 10001.',
       samples: Object.entries(parked).map(([reason, value]) => ({ labels: { reason }, value })),
     },
     {
       name: 'svc_chain_to_webhook_seconds',
-      type: 'gauge',
-      help: 'From the block of a payment to the answer of the server that was told, of the newest deliveries.',
       samples: [0.5, 0.95].flatMap((q) => {
         const ms = quantile(times, q);
         return ms === null ? [] : [{ labels: { quantile: String(q) }, value: ms / 1000 }];
@@ -184,16 +162,12 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
     ...roomMetrics(signs, ctx.now),
     {
       name: 'svc_audit_rows',
-      type: 'gauge',
-      help: 'What the last daily audit compared, what differed, and what no node or object could tell of.',
       samples: audits.length > 0 ? (['checked', 'differing', 'unknown'] as const).map((figure) => auditSample(audits, figure)) : [],
     },
     ...sealMetrics(seals),
     ...keyMetrics(missing, balances),
     {
       name: 'svc_notes_total',
-      type: 'counter',
-      help: 'Reasons in the log lines of the isolate that answers, by what they are about, since it began.',
       samples: notesCounted().map(({ about, times }) => ({ labels: { about }, value: times })),
     },
   ];
@@ -206,7 +180,7 @@ export async function recordMetrics(env: Env, now: number): Promise<void> {
   if (!env.METRICS) return;
   const ctx = newCtx(env, { requestId: `metrics_${now}`, kind: 'job', wallNow: now, defer: () => {} });
   try {
-    const gauges = (await readMetrics(ctx)).filter(({ type }) => type === 'gauge');
+    const gauges = (await readMetrics(ctx)).filter(({ name }) => METRICS[name].type === 'gauge');
     const samples = gauges.flatMap((metric) =>
       metric.samples.map(({ labels = {}, value }) => ({ name: metric.name, label: Object.values(labels)[0], value })),
     );
@@ -220,7 +194,7 @@ export const metricsRoutes = routes().public({
   path: 'GET /v1/operator/metrics',
   bucket: 'operator',
   guards: [operatorOnly],
-  returns: { 200: { description: 'Prometheus text', content: { 'text/plain': { schema: z.string() } } } },
+  returns: { 200: { description: 'Metrics in the Prometheus text format', content: { 'text/plain': { schema: z.string() } } } },
   codes: ['not_found'],
   respond: async ({ c, ctx }) =>
     c.text(formatExposition(await readMetrics(ctx)), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),

@@ -23,22 +23,21 @@ export const webhookTestRoutes = routes('Webhooks').write({
   id: 'testWebhookEndpoint',
   summary: 'Test an endpoint',
   description:
-    'Send the example of an event type now, signed and with `"test": true`, and say what came back. A disabled endpoint may be tested. ' +
-    'A test changes nothing of the endpoint, whatever it answers, and is in no list of events.',
+    'Sends the example of an event type now, signed and with `"test": true`, and returns the result. Disabled endpoints can be tested. A test never changes the endpoint and appears in no event list.',
   body: z
     .object({
-      event_type: z.enum(EVENT_TYPES).optional().openapi({ default: 'webhook.test', description: 'Any type of the catalog.' }),
+      event_type: z.enum(EVENT_TYPES).optional().openapi({ default: 'webhook.test' }).describe('Event type from the catalog.'),
     })
     .openapi('TestWebhookRequest', { example: { event_type: 'payment.confirmed' } }),
   isBodyOptional: true,
   returns: z
     .object({
-      delivery_id: z.int(),
-      event_id: z.string(),
-      succeeded: z.boolean(),
-      response_status: z.int().optional(),
-      response_ms: z.int().optional(),
-      error: z.string().optional(),
+      delivery_id: z.int().describe('Identifier of the delivery.'),
+      event_id: z.string().describe('Identifier of the event. Use it to process each event once.'),
+      succeeded: z.boolean().describe('True if the delivery succeeded.'),
+      response_status: z.int().optional().describe('HTTP status that your server returned.'),
+      response_ms: z.int().optional().describe('Response time of your server in milliseconds.'),
+      error: z.string().optional().describe('Reason the attempt failed without a response.'),
     })
     .openapi('WebhookTestResult'),
   codes: ['not_found'],

@@ -77,8 +77,8 @@ export const PAYMENT_FAILURES = {
   session_expired: 'The session ended before a payment arrived.',
   underpaid: 'Less than the price arrived before the session ended.',
   transaction_failed: 'The transaction failed on chain. No money moved.',
-  replaced: 'Its buyer began it anew, in another asset or with its time anew, before anything was signed.',
-  collection_failed: 'The first period could not be collected in time. Nothing was charged, and the wallet can take its approval back.',
+  replaced: 'The buyer replaced this payment with another one before anything was signed.',
+  collection_failed: 'The first period could not be collected in time. Nothing was charged, and the wallet can revoke its approval.',
 } as const;
 export type PaymentFailure = keyof typeof PAYMENT_FAILURES;
 

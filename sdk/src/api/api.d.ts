@@ -12,7 +12,7 @@ export interface paths {
     put?: never;
     /**
      * Create an account
-     * @description Create an account on the free plan.
+     * @description Creates an account on the free plan.
      */
     post: operations['register'];
     delete?: never;
@@ -32,7 +32,7 @@ export interface paths {
     put?: never;
     /**
      * Log in with a password
-     * @description Sign in with e-mail and password. After 100 tries for one account in an hour from addresses that never signed in to it, one more from such an address is 429 `rate_limited`, whether the account exists or not; a new password by e-mail opens it there.
+     * @description Signs in with an email address and a password. After 100 attempts on one account within an hour from addresses that never signed in to it, further attempts from such addresses return 429 `rate_limited`, whether or not the account exists. A password reset by email lifts the limit for that address.
      */
     post: operations['login'];
     delete?: never;
@@ -51,8 +51,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Get a sign-in message
-     * @description A Sign-In With Solana text for this wallet to sign, good once and for five minutes.
+     * Create a sign-in message
+     * @description Creates a Sign-In With Solana message for this wallet. Valid once, for five minutes.
      */
     post: operations['createWalletNonce'];
     delete?: never;
@@ -72,7 +72,7 @@ export interface paths {
     put?: never;
     /**
      * Log in with a wallet
-     * @description Sign in with a wallet; the first time creates its account.
+     * @description Signs in with a wallet. The first sign-in creates the account.
      */
     post: operations['loginWithWallet'];
     delete?: never;
@@ -92,7 +92,7 @@ export interface paths {
     put?: never;
     /**
      * Renew a token
-     * @description For a token that is valid or expired at most 7 days ago, given in the body or as Bearer; at most 30 days after signing in.
+     * @description Renews a token that is valid or expired at most 7 days ago, from the body or the Bearer header. Possible until 30 days after the sign-in.
      */
     post: operations['refreshToken'];
     delete?: never;
@@ -112,7 +112,7 @@ export interface paths {
     put?: never;
     /**
      * Log out
-     * @description Says goodbye; the client discards its token.
+     * @description Ends the session. The client must discard the token.
      */
     post: operations['logout'];
     delete?: never;
@@ -131,8 +131,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Send a verification e-mail
-     * @description Registration sends one by itself. Its link works once, for 24 hours. After three e-mails within an hour none is sent.
+     * Send a verification email
+     * @description Sends a verification email to the account’s address. Registration sends the first one. The link works once, for 24 hours. At most three emails are sent per hour.
      */
     post: operations['sendVerification'];
     delete?: never;
@@ -151,8 +151,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Verify an e-mail
-     * @description Prove an address by the token of its e-mail.
+     * Verify an email address
+     * @description Verifies an email address by the token from the verification email.
      */
     post: operations['verifyEmail'];
     delete?: never;
@@ -172,7 +172,7 @@ export interface paths {
     put?: never;
     /**
      * Preview a verification link
-     * @description The account that the link would verify the address of. It uses nothing up.
+     * @description Returns the account that the link would verify. Does not consume the token.
      */
     post: operations['previewVerification'];
     delete?: never;
@@ -191,8 +191,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Take an address off an account
-     * @description For the reader of an address that another person made an account with: by the token of the verification e-mail. The account keeps all else. 409 `state_conflict` for an address that is verified.
+     * Remove an email address
+     * @description Removes an email address from an account that someone else created with it. Requires the token from the verification email. The rest of the account is unchanged. A verified address is refused with 409 `state_conflict`.
      */
     post: operations['disownEmail'];
     delete?: never;
@@ -211,8 +211,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Ask for a new password
-     * @description The same answer in the same time for every address. The link works once, for 30 minutes.
+     * Request a password reset
+     * @description Sends a password reset link. The response and its timing are the same for every address. The link works once, for 30 minutes.
      */
     post: operations['forgotPassword'];
     delete?: never;
@@ -232,7 +232,7 @@ export interface paths {
     put?: never;
     /**
      * Set a new password
-     * @description Set a new password by the token of its e-mail; every session ends. Where the address was never verified, keys, endpoints, linked providers, the wallet that signs in and payout wallets end too, and sales that have begun are over; 409 `state_conflict` where buyers have paid the account and it has another way in.
+     * @description Sets a new password by the token from the email. All sessions end. If the address was never verified, keys, endpoints, linked providers, the sign-in wallet and payout wallets end as well, and open checkouts are closed. Refused with 409 `state_conflict` if buyers have paid the account and it has another sign-in method.
      */
     post: operations['resetPassword'];
     delete?: never;
@@ -250,7 +250,7 @@ export interface paths {
     };
     /**
      * List sign-in providers
-     * @description Who else signs people in here, and what is missing for the others.
+     * @description Lists sign-in providers, and the missing configuration of each.
      */
     get: operations['listOAuthProviders'];
     put?: never;
@@ -269,8 +269,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Begin a provider’s sign-in
-     * @description Sets a cookie that binds the sign-in to this browser, for ten minutes. With a token, which must be of a fresh sign-in, the provider is linked to that account. `mode` `login` opens an account that there is, `register` makes one too. `next` is a path of this service.
+     * Start a provider sign-in
+     * @description Starts a sign-in and sets a cookie that binds it to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. `mode` `login` requires an existing account; `register` creates one if needed. `next` is a path of this service.
      */
     get: operations['startOAuth'];
     put?: never;
@@ -289,8 +289,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Finish a provider’s sign-in
-     * @description Goes on to `next` with the outcome in the fragment: `#token=…`, `#linked=<provider>`, or `#error=` with one of access_denied, account_not_found, account_suspended, account_deleted, email_unverified, identity_in_use, provider_unavailable. A state that was not made here, was used, is over or belongs to another browser is 400.
+     * Finish a provider sign-in
+     * @description Redirects to `next` with the result in the fragment: `#token=…`, `#linked=<provider>`, or `#error=` with one of access_denied, account_not_found, account_suspended, account_deleted, email_unverified, identity_in_use, provider_unavailable. An unknown, used or expired state, or one of another browser, returns 400.
      */
     get: operations['finishOAuth'];
     put?: never;
@@ -310,7 +310,7 @@ export interface paths {
     };
     /**
      * List linked providers
-     * @description The providers this account signs in with.
+     * @description Lists the providers that are linked to this account.
      */
     get: operations['listIdentities'];
     put?: never;
@@ -333,7 +333,7 @@ export interface paths {
     post?: never;
     /**
      * Unlink a provider
-     * @description It needs a fresh sign-in. A second time it is simply so; the last way into an account stays (409 `state_conflict`).
+     * @description Unlinks a provider. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`).
      */
     delete: operations['unlinkIdentity'];
     options?: never;
@@ -350,7 +350,7 @@ export interface paths {
     };
     /**
      * Get the account
-     * @description The account that calls.
+     * @description Returns the calling account.
      */
     get: operations['getAccount'];
     put?: never;
@@ -360,7 +360,7 @@ export interface paths {
     head?: never;
     /**
      * Update the account
-     * @description Settings are merged; an empty text clears one. `updated_fields` names what changed, settings as dotted paths. A `checkout_logo_url` is read whenever it is saved: a PNG or JPEG of at most 200 KB heads the PDFs of receipts; `detail` says where it cannot.
+     * @description Updates settings; an empty text clears one. `updated_fields` lists the changed fields, settings as dotted paths. A `checkout_logo_url` is fetched whenever it is saved: a PNG or JPEG of at most 200 KB appears on PDF receipts. `detail` gives the reason if it cannot be used.
      */
     patch: operations['updateAccount'];
     trace?: never;
@@ -379,8 +379,8 @@ export interface paths {
     options?: never;
     head?: never;
     /**
-     * Change e-mail or password
-     * @description An account without a password sets its first one within 15 minutes of signing in, without `current_password`. Sent again under its Idempotency-Key, with a token of a new sign-in, it has the same answer, and the old password is not asked for.
+     * Change email address or password
+     * @description Changes the email address or the password. An account without a password sets its first one within 15 minutes of signing in, without `current_password`. A repeated request with the same Idempotency-Key and a token of a new sign-in returns the same response, and does not check the old password.
      */
     patch: operations['changeSecurity'];
     trace?: never;
@@ -397,7 +397,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the account
-     * @description It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
+     * @description Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, personal data is erased, hand-offs return 410 and products 404. Payments, memberships and receipts remain, because buyers own them too. A payment in flight is still confirmed. Needs no Idempotency-Key: a repeated call returns 403 `account_deleted`.
      */
     delete: operations['deleteAccount'];
     options?: never;
@@ -414,18 +414,18 @@ export interface paths {
     };
     /**
      * Get your domain
-     * @description The domain that buyers are shown beside your name while it is verified, and the token that proves it. 404 where you have named none.
+     * @description Returns the domain that buyers see next to your name while it is verified, and the token that proves it. 404 if no domain is set.
      */
     get: operations['getDomain'];
     /**
      * Set your domain
-     * @description Put `{"account_id": "…", "token": "…"}` at `https://<domain>/.well-known/svc-merchant.json`, and call this again: it is looked at at once, and every day. The same domain keeps its token. At most one look in ten seconds.
+     * @description Publish `{"account_id": "…", "token": "…"}` at `https://<domain>/.well-known/svc-merchant.json` and call this again. The file is checked immediately and then daily, at most once in ten seconds. The token of a domain never changes.
      */
     put: operations['setDomain'];
     post?: never;
     /**
      * Remove your domain
-     * @description Buyers are shown it no more. Removing none is fine.
+     * @description Removes your domain. Buyers no longer see it. Succeeds if no domain is set.
      */
     delete: operations['deleteDomain'];
     options?: never;
@@ -441,8 +441,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Whether members can be let in
-     * @description What this service has for each messaging platform, what is missing, and what the last look at it showed.
+     * Check delivery readiness
+     * @description Returns the configuration of each messaging platform, the missing variables and the result of the last test.
      */
     get: operations['getDeliveryReadiness'];
     put?: never;
@@ -464,7 +464,7 @@ export interface paths {
     put?: never;
     /**
      * Test a messaging platform
-     * @description Whether it knows the bot. A platform is asked at most once in ten seconds; in between the last answer is shown again. A sandbox key asks nobody.
+     * @description Checks that the platform recognizes the bot. A platform is called at most once in ten seconds; the last result is returned in between. The sandbox calls no platform.
      */
     post: operations['testDelivery'];
     delete?: never;
@@ -482,13 +482,13 @@ export interface paths {
     };
     /**
      * List claimed chats and guilds
-     * @description Those that belong to the account, oldest first.
+     * @description Lists the chats and guilds of the account, oldest first.
      */
     get: operations['listCommunityClaims'];
     put?: never;
     /**
      * Claim a chat or guild
-     * @description A code that its administrator posts there. It is good for 10 minutes. A product names only what its account has claimed, and nobody else can claim it until it is given back.
+     * @description Creates a code that an administrator posts in the chat or guild, valid for 10 minutes. Products can name only chats and guilds that their account has claimed. Other accounts can claim one only after it is released.
      */
     post: operations['beginCommunityClaim'];
     delete?: never;
@@ -508,8 +508,8 @@ export interface paths {
     put?: never;
     post?: never;
     /**
-     * Give a chat or guild back
-     * @description Invitations that nobody used are taken back. Else nothing is given or taken away there any more, and another account may claim it.
+     * Release a chat or guild
+     * @description Releases a chat or guild and revokes its open invitations. Existing members stay. Another account may then claim it.
      */
     delete: operations['deleteCommunityClaim'];
     options?: never;
@@ -528,7 +528,7 @@ export interface paths {
     put?: never;
     /**
      * Complete a claim
-     * @description For our connectors: where an administrator posted a code.
+     * @description Completes a claim with the code that an administrator posted. For this service’s connectors.
      */
     post: operations['completeCommunityClaim'];
     delete?: never;
@@ -546,7 +546,7 @@ export interface paths {
     };
     /**
      * Get the summary
-     * @description How the workspace stands, each asset by itself.
+     * @description Returns the current totals of the account, separately for each asset.
      */
     get: operations['getAccountSummary'];
     put?: never;
@@ -566,7 +566,7 @@ export interface paths {
     };
     /**
      * Get analytics
-     * @description Days are those of the account’s time zone. `start_date` and `end_date`, both included, go together and win over `window_days`; a window is at most 90 days. Refunds and payments that the chain dropped restate the day of the payment.
+     * @description Days are in the account’s time zone. `start_date` and `end_date` are inclusive, require each other, and take precedence over `window_days`; a window is at most 90 days. Refunds and orphaned payments change the figures of the day of the payment.
      */
     get: operations['getAnalytics'];
     put?: never;
@@ -586,7 +586,7 @@ export interface paths {
     };
     /**
      * Export analytics
-     * @description Days are those of the account’s time zone. `start_date` and `end_date`, both included, go together and win over `window_days`; a window is at most 90 days. Refunds and payments that the chain dropped restate the day of the payment.
+     * @description Days are in the account’s time zone. `start_date` and `end_date` are inclusive, require each other, and take precedence over `window_days`; a window is at most 90 days. Refunds and orphaned payments change the figures of the day of the payment.
      */
     get: operations['exportAnalytics'];
     put?: never;
@@ -606,13 +606,13 @@ export interface paths {
     };
     /**
      * List keys
-     * @description A token sees the keys of both modes unless it names one, a key those of its own. Of revoked keys the last hundred of each mode are listed.
+     * @description Lists keys. A token sees the keys of both modes unless it names one; a key sees those of its own mode. The list includes the last hundred revoked keys of each mode.
      */
     get: operations['listKeys'];
     put?: never;
     /**
      * Create a key
-     * @description A live key needs a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.
+     * @description Creates a key. A live key requires a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.
      */
     post: operations['createKey'];
     delete?: never;
@@ -629,8 +629,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * List what a key made
-     * @description Webhook endpoints and automation hooks that the key created, or gave their present URL or secret. They outlive the key.
+     * List resources of a key
+     * @description Lists webhook endpoints and automation hooks that the key created, or that have a URL or secret set by the key. They outlive the key.
      */
     get: operations['listKeyResources'];
     put?: never;
@@ -653,7 +653,7 @@ export interface paths {
     post?: never;
     /**
      * Revoke a key
-     * @description Revoke a key, at once and for ever. `with=endpoints` also disables the endpoints and hooks that the key made (`disabled_reason: key_revoked`).
+     * @description Revokes a key, immediately and permanently. `with=endpoints` also disables the endpoints and hooks that the key created (`disabled_reason: key_revoked`).
      */
     delete: operations['revokeKey'];
     options?: never;
@@ -669,8 +669,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Get a product’s page
-     * @description What a buyer sees before paying.
+     * Get a product’s offer
+     * @description Returns the offer that a buyer sees before payment.
      */
     get: operations['getOffer'];
     put?: never;
@@ -690,13 +690,13 @@ export interface paths {
     };
     /**
      * List products
-     * @description Products of the workspace, newest first.
+     * @description Lists products, newest first.
      */
     get: operations['listProducts'];
     put?: never;
     /**
      * Create a product
-     * @description Create a product with a hosted checkout. `POST /v1/access/products` makes the same kind of product, for programs: it wants an `Idempotency-Key`.
+     * @description Creates a product with a hosted checkout. `POST /v1/access/products` creates the same kind of product and requires an `Idempotency-Key`.
      */
     post: operations['createProduct'];
     delete?: never;
@@ -714,7 +714,7 @@ export interface paths {
     };
     /**
      * Get a product
-     * @description One product.
+     * @description Returns a product.
      */
     get: operations['getProduct'];
     put?: never;
@@ -724,7 +724,7 @@ export interface paths {
     head?: never;
     /**
      * Update a product
-     * @description Change what is given; sessions under way keep their terms.
+     * @description Updates the given fields. Open sessions retain their terms.
      */
     patch: operations['updateProduct'];
     trace?: never;
@@ -740,7 +740,7 @@ export interface paths {
     put?: never;
     /**
      * Archive a product
-     * @description Take a product off sale; running sessions finish.
+     * @description Takes a product off sale. Open sessions can still be paid.
      */
     post: operations['archiveProduct'];
     delete?: never;
@@ -760,7 +760,7 @@ export interface paths {
     put?: never;
     /**
      * Unarchive a product
-     * @description Put a product on sale again.
+     * @description Puts an archived product back on sale.
      */
     post: operations['unarchiveProduct'];
     delete?: never;
@@ -780,7 +780,7 @@ export interface paths {
     put?: never;
     /**
      * Start a checkout
-     * @description Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session with a payment under way returns that one. In another asset it is 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.
+     * @description Starts a checkout. Defaults to the first of the offer’s accepted_assets, or to the rail of the payment session. A payment session with a payment in flight returns that payment. Another asset returns 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.
      */
     post: operations['connectBuyer'];
     delete?: never;
@@ -798,13 +798,13 @@ export interface paths {
     };
     /**
      * Get a Solana Pay label
-     * @description Solana Pay transaction request: who asks.
+     * @description Returns the label of a Solana Pay transaction request.
      */
     get: operations['getSolanaPay'];
     put?: never;
     /**
-     * Make a Solana Pay transaction
-     * @description Solana Pay transaction request: the transaction to sign.
+     * Create a Solana Pay transaction
+     * @description Creates the transaction of a Solana Pay transaction request.
      */
     post: operations['postSolanaPay'];
     delete?: never;
@@ -824,7 +824,7 @@ export interface paths {
     put?: never;
     /**
      * Send a signed transaction
-     * @description It must be the transaction that connect prepared, or a step of a subscription, signed. We keep its signature before it goes out, so closing the page loses nothing. While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.
+     * @description Sends the signed transaction that connect prepared, or a signed subscription step. The signature is stored before the broadcast, so a closed page loses nothing. While another sent transaction may still land, returns 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.
      */
     post: operations['sendTransaction'];
     delete?: never;
@@ -844,7 +844,7 @@ export interface paths {
     put?: never;
     /**
      * Create a hand-off
-     * @description It is used once, within 10 minutes. What you say of the buyer stays with us: the link only names it.
+     * @description Creates a single-use link for a known buyer, valid for 10 minutes. The service stores the buyer’s data; the link contains only a token.
      */
     post: operations['createHandoff'];
     delete?: never;
@@ -861,8 +861,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Look at a hand-off
-     * @description Whom a hand-off is for, without using it.
+     * Resolve a hand-off
+     * @description Returns the buyer of a hand-off without consuming it.
      */
     get: operations['resolveHandoff'];
     put?: never;
@@ -883,8 +883,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Begin a buyer’s identity
-     * @description Send a buyer to the messaging platform to show who they are.
+     * Start an identity check
+     * @description Starts an identity check: send the buyer to the messaging platform.
      */
     post: operations['openIdentitySession'];
     delete?: never;
@@ -903,8 +903,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Complete a buyer’s identity
-     * @description For our connectors: who came to show who they are.
+     * Complete an identity check
+     * @description Completes an identity check. For this service’s connectors.
      */
     post: operations['completeIdentity'];
     delete?: never;
@@ -922,7 +922,7 @@ export interface paths {
     };
     /**
      * List payments
-     * @description Payments, newest first, with money that missed its session. With `status` and `product_id` together, `total` is exact up to 2,000.
+     * @description Lists payments, newest first, including unmatched money. With `status` and `product_id` together, `total` is exact up to 2,000.
      */
     get: operations['listPayments'];
     put?: never;
@@ -944,7 +944,7 @@ export interface paths {
     put?: never;
     /**
      * Accept unmatched money
-     * @description For a late, short or second payment of this session, or one of a buyer who did not show who they are. A second time the answer is the same. The first period of a native subscription begins it. Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.
+     * @description Accepts a late, short or second payment of this session, or one of an unidentified buyer, as a new payment. A repeated call returns the same response. The first period of a native subscription starts it. Money that the chain has dropped cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.
      */
     post: operations['acceptUnmatched'];
     delete?: never;
@@ -964,7 +964,7 @@ export interface paths {
     put?: never;
     /**
      * Claim a receipt
-     * @description Idempotent: one transaction, one receipt. An open payment it pays is confirmed first.
+     * @description Creates the receipt of a transaction. Idempotent: one transaction has one receipt. An open payment of the transaction is confirmed first.
      */
     post: operations['claimReceipt'];
     delete?: never;
@@ -984,7 +984,7 @@ export interface paths {
     put?: never;
     /**
      * Prepare a refund
-     * @description From the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Once the chain shows it, it stands in `refunded` of the payment: never more than came in. While one that was prepared may still land: 409 `state_conflict` with `meta.reason` `in_flight`.
+     * @description Prepares a refund from the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Once the chain shows it, `refunded` of the payment lists it. Refunds never exceed the received amount. While a prepared refund may still land, returns 409 `state_conflict` with `meta.reason` `in_flight`.
      */
     post: operations['prepareRefund'];
     delete?: never;
@@ -1004,7 +1004,7 @@ export interface paths {
     put?: never;
     /**
      * Confirm a refund
-     * @description We look at the chain ourselves, and find it without being told, a little later. A second time the answer is the same.
+     * @description Confirms a refund from the chain. Optional: the service also finds refunds by itself, a little later. A repeated call returns the same response.
      */
     post: operations['confirmRefund'];
     delete?: never;
@@ -1022,7 +1022,7 @@ export interface paths {
     };
     /**
      * Get a payment
-     * @description Public: the id is the capability. The owner sees more. For the active buyer session; merchants wait for the webhook.
+     * @description Returns a payment. Public: the id is the capability, and the owner sees more fields. Intended for the buyer’s session; merchants should use webhooks.
      */
     get: operations['getPayment'];
     put?: never;
@@ -1044,7 +1044,7 @@ export interface paths {
     put?: never;
     /**
      * Confirm a payment
-     * @description We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked, and changes nothing until it is proven; read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.
+     * @description Confirms a payment from the chain. An unknown signature is stored and checked again, and changes nothing until it is proven: read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.
      */
     post: operations['confirmPayment'];
     delete?: never;
@@ -1064,7 +1064,7 @@ export interface paths {
     put?: never;
     /**
      * Receive chain data
-     * @description Enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: the transaction is read from our own node, through the same pipeline as POST /v1/pay/confirm.
+     * @description Receives enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: the service reads each transaction from its own node, as POST /v1/pay/confirm does.
      */
     post: operations['receiveChainWebhook'];
     delete?: never;
@@ -1082,7 +1082,7 @@ export interface paths {
     };
     /**
      * Look up a membership
-     * @description By wallet_address, customer_ref, email or payment_id, each optionally with product_id. Of several, the one that lasts longest.
+     * @description Finds a membership by wallet_address, customer_ref, email or payment_id, each optionally with product_id. If several match, returns the one with the latest end.
      */
     get: operations['lookupMembership'];
     put?: never;
@@ -1102,7 +1102,7 @@ export interface paths {
     };
     /**
      * List memberships
-     * @description Memberships, newest first. With `wallet_address` and `status` together, `total` is exact up to 2,000.
+     * @description Lists memberships, newest first. With `wallet_address` and `status` together, `total` is exact up to 2,000.
      */
     get: operations['listMemberships'];
     put?: never;
@@ -1123,8 +1123,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Deliver access once more
-     * @description Harmless twice. What is delivered, needs no delivery or has ended stays as it is; what could not be taken away is tried again.
+     * Retry access delivery
+     * @description Retries the delivery of access. Safe to repeat. Memberships that are delivered, need no delivery or have ended are unchanged; failed revocations are retried.
      */
     post: operations['retryDelivery'];
     delete?: never;
@@ -1142,7 +1142,7 @@ export interface paths {
     };
     /**
      * Get a receipt
-     * @description The full signed receipt.
+     * @description Returns the full signed receipt.
      */
     get: operations['getReceipt'];
     put?: never;
@@ -1162,7 +1162,7 @@ export interface paths {
     };
     /**
      * List receipts
-     * @description Receipts, newest first. With `q`, `total` is exact up to 2,000.
+     * @description Lists receipts, newest first. With `q`, `total` is exact up to 2,000.
      */
     get: operations['listReceipts'];
     put?: never;
@@ -1182,7 +1182,7 @@ export interface paths {
     };
     /**
      * Get a public proof
-     * @description The proof anybody may see.
+     * @description Returns the public proof of a receipt.
      */
     get: operations['getPublicReceipt'];
     put?: never;
@@ -1202,7 +1202,7 @@ export interface paths {
     };
     /**
      * Verify a receipt
-     * @description Recompute the hash and check the signature.
+     * @description Recomputes the hash and verifies the signature of a receipt.
      */
     get: operations['verifyReceipt'];
     put?: never;
@@ -1222,7 +1222,7 @@ export interface paths {
     };
     /**
      * Get a proof as PDF
-     * @description The public proof as a PDF.
+     * @description Returns the public proof as a PDF.
      */
     get: operations['getReceiptPdf'];
     put?: never;
@@ -1242,7 +1242,7 @@ export interface paths {
     };
     /**
      * Get a receipt as PDF
-     * @description The merchant’s copy as a PDF: with fee, net and invoice metadata.
+     * @description Returns the merchant’s copy as a PDF, with fee, net and invoice metadata.
      */
     get: operations['getPrivateReceiptPdf'];
     put?: never;
@@ -1262,7 +1262,7 @@ export interface paths {
     };
     /**
      * Export receipts
-     * @description RFC 4180, UTF-8, at most 100,000 rows; `X-Svc-Truncated: true` where there are more. A row has the price and the rate it was converted at, who bought, what was refunded in the asset of `amount`, and the time paid for: the period of a subscription, else the days bought, counted from the payment. A cell that a spreadsheet would take for a formula begins with a `'`.
+     * @description Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. A row has the price and its exchange rate, the buyer, the refunded amount in the asset of `amount`, and the paid time: the period of a subscription, else the days bought, counted from the payment. Cells that a spreadsheet would read as a formula begin with a `'`.
      */
     get: operations['exportReceipts'];
     put?: never;
@@ -1287,8 +1287,8 @@ export interface paths {
     options?: never;
     head?: never;
     /**
-     * Write invoice details
-     * @description Merged field by field; `null` takes a field away, a list replaces the one before. It stands beside the signed document, in the merchant’s own answers and copy alone. At most 16 KB altogether.
+     * Update invoice metadata
+     * @description Merges invoice metadata field by field; `null` removes a field, a list replaces the previous one. The metadata is not part of the signed document and appears only in the merchant’s responses and copy. At most 16 KB in total.
      */
     patch: operations['updateInvoiceMetadata'];
     trace?: never;
@@ -1303,8 +1303,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Mail a proof
-     * @description At most five a day of a receipt to one address, and 200 a day of an account, whose own address is verified (403 `invalid_authorization`, `meta.reason: email_unverified`). With a sandbox key nothing is sent.
+     * Email a proof
+     * @description Emails the public proof of a receipt. At most five a day per receipt and address, and 200 a day per account. The account’s own address must be verified (403 `invalid_authorization`, `meta.reason: email_unverified`). The sandbox sends nothing.
      */
     post: operations['sendReceiptProof'];
     delete?: never;
@@ -1322,13 +1322,13 @@ export interface paths {
     };
     /**
      * List endpoints
-     * @description Endpoints, newest first.
+     * @description Lists endpoints, newest first.
      */
     get: operations['listWebhookEndpoints'];
     put?: never;
     /**
      * Create an endpoint
-     * @description Create an endpoint; its secret is shown here and at rotation only.
+     * @description Creates an endpoint. The secret is shown only in this response and at rotation.
      */
     post: operations['createWebhookEndpoint'];
     delete?: never;
@@ -1349,14 +1349,14 @@ export interface paths {
     post?: never;
     /**
      * Disable an endpoint
-     * @description Disable an endpoint; it is not erased.
+     * @description Disables an endpoint. Its data remains.
      */
     delete: operations['disableWebhookEndpoint'];
     options?: never;
     head?: never;
     /**
      * Update an endpoint
-     * @description Change what is given; `status: enabled` revives.
+     * @description Updates the given fields. `status: enabled` enables a disabled endpoint.
      */
     patch: operations['updateWebhookEndpoint'];
     trace?: never;
@@ -1372,7 +1372,7 @@ export interface paths {
     put?: never;
     /**
      * Rotate a secret
-     * @description A new secret; the old one signs beside it for a while.
+     * @description Creates a new secret. The old one also signs for a limited time.
      */
     post: operations['rotateWebhookSecret'];
     delete?: never;
@@ -1392,7 +1392,7 @@ export interface paths {
     put?: never;
     /**
      * Recover missed events
-     * @description At most 90 days back, and 20,000 events at a time, oldest first: ask again until `scheduled` is 0.
+     * @description Delivers missed events again: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0.
      */
     post: operations['recoverWebhookEndpoint'];
     delete?: never;
@@ -1410,7 +1410,7 @@ export interface paths {
     };
     /**
      * List deliveries
-     * @description Deliveries, newest first.
+     * @description Lists deliveries, newest first.
      */
     get: operations['listWebhookDeliveries'];
     put?: never;
@@ -1432,7 +1432,7 @@ export interface paths {
     put?: never;
     /**
      * Replay a delivery
-     * @description The same event once more, as a delivery of its own.
+     * @description Sends the event of a delivery again, as a new delivery.
      */
     post: operations['replayWebhookDelivery'];
     delete?: never;
@@ -1450,7 +1450,7 @@ export interface paths {
     };
     /**
      * Get a timeline
-     * @description Events of a payment or membership and their deliveries, oldest first unless `order` says otherwise. `next` is null on the last page; else send it as `after`. 404 for a payment or membership that is not yours.
+     * @description Lists events of a payment or membership and their deliveries, oldest first unless `order` is `desc`. `next` is null on the last page; otherwise send it as `after`. 404 for a payment or membership of another account.
      */
     get: operations['getWebhookTimeline'];
     put?: never;
@@ -1470,7 +1470,7 @@ export interface paths {
     };
     /**
      * List events
-     * @description Emitted events in the order they happened. With `event_type`, `total` is exact up to 2,000.
+     * @description Lists events in chronological order. With `event_type`, `total` is exact up to 2,000.
      */
     get: operations['listWebhookEvents'];
     put?: never;
@@ -1490,7 +1490,7 @@ export interface paths {
     };
     /**
      * Get delivery health
-     * @description How well events leave the house.
+     * @description Delivery health of your webhook endpoints.
      */
     get: operations['getIntegrationHealth'];
     put?: never;
@@ -1510,7 +1510,7 @@ export interface paths {
     };
     /**
      * List events for integrations
-     * @description The same events as those of `GET /v1/webhooks/events`, for platforms that ask with `limit`: another name for `per_page`; both at once is 422.
+     * @description Lists the same events as `GET /v1/webhooks/events`, for platforms that send `limit`, an alias of `per_page`. Both together return 422.
      */
     get: operations['listIntegrationEvents'];
     put?: never;
@@ -1532,7 +1532,7 @@ export interface paths {
     put?: never;
     /**
      * Subscribe a REST hook
-     * @description REST hook: subscribe.
+     * @description Creates a REST hook of an automation platform.
      */
     post: operations['subscribeHook'];
     delete?: never;
@@ -1553,7 +1553,7 @@ export interface paths {
     post?: never;
     /**
      * Unsubscribe a REST hook
-     * @description REST hook: unsubscribe.
+     * @description Removes a REST hook of an automation platform.
      */
     delete: operations['unsubscribeHook'];
     options?: never;
@@ -1571,8 +1571,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Receive mail events
-     * @description Signed by the provider over the raw bytes. Nothing is sent again to an address that bounced or complained. Without its secret: 503 `mail_not_configured`, so that the provider keeps what it has to tell.
+     * Receive email events
+     * @description Receives events of the email provider, signed over the raw body. Addresses that bounced or complained get no further emails. Without the signing secret, returns 503 `mail_not_configured`, so that the provider retries later.
      */
     post: operations['receiveMailEvents'];
     delete?: never;
@@ -1590,13 +1590,13 @@ export interface paths {
     };
     /**
      * List tickets
-     * @description Tickets, the one somebody wrote to last first.
+     * @description Lists tickets, ordered by the latest message, newest first.
      */
     get: operations['listTickets'];
     put?: never;
     /**
      * Create a ticket
-     * @description Text is text, and shown as it was written. An account writes at most 50 messages in an hour.
+     * @description Creates a ticket. Text is shown exactly as written. An account can send at most 50 messages per hour.
      */
     post: operations['createTicket'];
     delete?: never;
@@ -1614,7 +1614,7 @@ export interface paths {
     };
     /**
      * Get a ticket
-     * @description A ticket, its newest messages (at most 50), and the story of what it is about. Where there are older ones, `messages_before` says what `before` takes to read them.
+     * @description Returns a ticket with its newest messages (at most 50) and the timeline of its subject. If older messages exist, `messages_before` is the value of `before` that returns them.
      */
     get: operations['getTicket'];
     put?: never;
@@ -1636,7 +1636,7 @@ export interface paths {
     put?: never;
     /**
      * Add a message
-     * @description Write on a ticket; a resolved one is open again.
+     * @description Adds a message to a ticket. A resolved ticket is reopened.
      */
     post: operations['addTicketMessage'];
     delete?: never;
@@ -1656,7 +1656,7 @@ export interface paths {
     put?: never;
     /**
      * Close a ticket
-     * @description Close a ticket for good.
+     * @description Closes a ticket permanently.
      */
     post: operations['closeTicket'];
     delete?: never;
@@ -1676,7 +1676,7 @@ export interface paths {
     put?: never;
     /**
      * Resolve a ticket
-     * @description Staff say that a ticket is answered; silent for 14 days, it is closed.
+     * @description Marks a ticket as resolved, for staff. It is closed after 14 days without a message.
      */
     post: operations['resolveTicket'];
     delete?: never;
@@ -1696,7 +1696,7 @@ export interface paths {
     put?: never;
     /**
      * Consume units
-     * @description Serve only after 200. Where `code` is `entitlement_missing` or `subscription_expired`, answer 402 to your caller and pass the `PAYMENT-REQUIRED` header of this response on; it is also decoded in `meta.payment_required`. Branch on `code`, never on the status.
+     * @description Consumes units. Serve only after 200. If `code` is `entitlement_missing` or `subscription_expired`, answer your caller with 402 and forward the `PAYMENT-REQUIRED` header of this response; `meta.payment_required` contains it decoded. Branch on `code`, never on the status.
      */
     post: operations['consumeEntitlement'];
     delete?: never;
@@ -1716,7 +1716,7 @@ export interface paths {
     put?: never;
     /**
      * Grant units or days
-     * @description Give what the product sells without a payment: units where it counts units, days where it sells time, either or both where it sells both. Units add up. Days extend `paid_through` from now or from its end, whichever is later. A product sold for ever takes neither.
+     * @description Grants units or days without a payment: units for products sold by units, days for products sold by time, either or both for products sold by both. Units add up. Days extend `paid_through` from now or from its end, whichever is later. Products sold without any limit accept neither.
      */
     post: operations['grantEntitlement'];
     delete?: never;
@@ -1736,7 +1736,7 @@ export interface paths {
     put?: never;
     /**
      * Refund a consumption
-     * @description Possible for 24 hours. The key that consumed is answered 409 from then on, so that nothing is served for free.
+     * @description Returns consumed units, within 24 hours. Later requests with the Idempotency-Key of the consumption return 409, so that nothing is served for free.
      */
     post: operations['refundConsumption'];
     delete?: never;
@@ -1754,7 +1754,7 @@ export interface paths {
     };
     /**
      * List entitlements
-     * @description Entitlements as of a few seconds ago. With `status` or a product, `total` is exact up to 2,000.
+     * @description Lists entitlements. Data may be a few seconds old. With `status` or a product, `total` is exact up to 2,000.
      */
     get: operations['listEntitlements'];
     put?: never;
@@ -1774,7 +1774,7 @@ export interface paths {
     };
     /**
      * Get an entitlement
-     * @description One entitlement as it is this moment.
+     * @description Returns the current state of an entitlement.
      */
     get: operations['getEntitlement'];
     put?: never;
@@ -1794,7 +1794,7 @@ export interface paths {
     };
     /**
      * List rails
-     * @description The ways of being paid, and how each is right now.
+     * @description Lists the payment rails and their current status.
      */
     get: operations['listRails'];
     put?: never;
@@ -1814,7 +1814,7 @@ export interface paths {
     };
     /**
      * List rail settings
-     * @description Your settings of every rail, and whether their payout accounts exist.
+     * @description Lists your settings of every rail, and whether the payout accounts exist.
      */
     get: operations['listRailSettings'];
     put?: never;
@@ -1834,8 +1834,8 @@ export interface paths {
     };
     get?: never;
     /**
-     * Set a rail
-     * @description A key may name the first payout wallet of all, or one that is known already. In live mode any other needs a person who signed in within 15 minutes.
+     * Update a rail setting
+     * @description Updates your setting of a rail. A key may set the first payout wallet of the account, or a known one. In live mode any other wallet requires a person who signed in within the last 15 minutes.
      */
     put: operations['putRailSetting'];
     post?: never;
@@ -1856,7 +1856,7 @@ export interface paths {
     put?: never;
     /**
      * Create an app
-     * @description Name an application that your products belong to.
+     * @description Creates an application that products can belong to.
      */
     post: operations['createAccessApp'];
     delete?: never;
@@ -1876,7 +1876,7 @@ export interface paths {
     put?: never;
     /**
      * Create a product, retry-safe
-     * @description The same product as POST /v1/products makes, in every rule; here the Idempotency-Key keeps a retry from making a second one.
+     * @description Creates the same product as POST /v1/products. The Idempotency-Key is required, so that a retry creates no second product.
      */
     post: operations['createAccessProduct'];
     delete?: never;
@@ -1894,7 +1894,7 @@ export interface paths {
     };
     /**
      * Check readiness
-     * @description Name a product to have a whole sale judged; without one only the account is. A sandbox key is answered for the sandbox, where whatever concerns the chain is skipped. `app_found`: The named app exists, is yours and of this mode. Blocks. `product_found`: The named product exists, is yours, of this mode, and of the named app. Blocks. `product_active`: The product is neither archived nor switched off by the operator. Blocks. `price_set`: The price is in the asset of every rail the product is offered on. Blocks. `rail_enabled`: At least one rail is allowed and switched on, the service can serve each one that is, and the Solana node answers; so does the source of the price of SOL where another asset than that of the price is accepted. Blocks. `payout_wallet_set`: Every rail the product is offered on knows a wallet: the product’s, the rail’s or the account’s, and somebody can spend from it. Blocks. `payout_ata_exists`: The payout wallet has a USDC account. Blocks x402, whose buyers cannot create it; a warning where only checkout is offered. For a small price in SOL, the wallet holds enough to receive it. Blocks. `fee_wallet_configured`: A service that takes a fee has a wallet for it, which can receive it. Blocks checkout; only the operator can mend it. `webhook_endpoint_enabled`: An enabled endpoint hears of this product’s events. A warning: sales work without, you only do not hear of them. `plan_active`: Every plan sells, the free one too; a warning when a paid plan is about to end, since its limits end with it. `live_mode_confirmed`: You said that you are ready to be paid by those who buy by themselves. Blocks x402; plain checkout sells without it. `live_key_present`: A live key with execute exists. A warning: without one only a signed-in person’s token can consume and settle. `subscription_plan_published`: A product that renews itself has a published plan of its present terms. Blocks.
+     * @description Checks a sale. With a product, checks the whole sale; without one, only the account. In the sandbox, checks of the chain are skipped. `app_found`: The app exists in your account and mode. Blocks. `product_found`: The product exists in your account, mode and app. Blocks. `product_active`: The product is neither archived nor disabled by the operator. Blocks. `price_set`: The price suits the asset of every rail of the product. Blocks. `rail_enabled`: At least one rail is allowed and enabled, every enabled rail is available, the Solana node responds, and the SOL price source responds if a second asset is accepted. Blocks. `payout_wallet_set`: Every rail of the product has a payout wallet that can spend: the product’s, the rail’s or the account’s. Blocks. `payout_ata_exists`: The payout wallet has a USDC account. Blocks x402, because x402 buyers cannot create it; a warning for checkout only. For a small price in SOL, the wallet holds enough to receive it. Blocks. `fee_wallet_configured`: The service fee, if any, has a wallet that can receive it. Blocks checkout; only the operator can resolve it. `webhook_endpoint_enabled`: An enabled endpoint receives this product’s events. A warning: sales work without it. `plan_active`: The plan is active. A warning if a paid plan ends soon, because its limits end with it. The free plan sells too. `live_mode_confirmed`: Live mode is confirmed. Blocks x402; plain checkout does not require it. `live_key_present`: A live key with execute exists. A warning: without one, only a signed-in person can consume and settle. `subscription_plan_published`: A product that renews automatically has a published plan of its current terms. Blocks.
      */
     get: operations['getReadiness'];
     put?: never;
@@ -1914,7 +1914,7 @@ export interface paths {
     };
     /**
      * List rails by product name
-     * @description Every rail, and whether this product could be sold over it right now.
+     * @description Lists all rails, and whether this product can currently be sold over each.
      */
     get: operations['listProductRailsByName'];
     put?: never;
@@ -1934,7 +1934,7 @@ export interface paths {
     };
     /**
      * List a product’s rails
-     * @description The same, by the id of the product.
+     * @description Lists all rails, and whether this product can currently be sold over each. Takes the product id.
      */
     get: operations['listProductRails'];
     put?: never;
@@ -1954,13 +1954,13 @@ export interface paths {
     };
     /**
      * Get the plan of a product
-     * @description The plan that buyers of a product with `renewal_mode` `AUTOMATIC` subscribe to, as the chain has it now.
+     * @description Returns the on-chain plan that buyers of a product with `renewal_mode` `AUTOMATIC` subscribe to.
      */
     get: operations['getSubscriptionPlan'];
     put?: never;
     /**
      * Publish the plan of a product
-     * @description The transaction by which your payout wallet publishes the plan of the present price and period. Open `/sign#<transaction>` of this service to sign and send it, then confirm. What the plan says can never be changed: another price is another plan.
+     * @description Creates the transaction by which your payout wallet publishes the plan of the current price and period. Open `/sign#<transaction>` of this service to sign and send it, then confirm. A published plan never changes: another price requires another plan.
      */
     post: operations['prepareSubscriptionPlan'];
     delete?: never;
@@ -1980,7 +1980,7 @@ export interface paths {
     put?: never;
     /**
      * Confirm a published plan
-     * @description Reads the plan back from the chain, every field of it. 422 `payment_mismatch` names the field that differs in `meta.reason`; `not_published` where none is there yet.
+     * @description Reads the plan back from the chain and verifies every field. 422 `payment_mismatch` names the field that differs in `meta.reason`; `not_published` if no plan is found.
      */
     post: operations['confirmSubscriptionPlan'];
     delete?: never;
@@ -2000,7 +2000,7 @@ export interface paths {
     put?: never;
     /**
      * Create a payment session
-     * @description Opens a checkout for one buyer, with the price and the customer fixed for 30 minutes. Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one. Connect in another asset is 409 `other_asset`, unless `replaces_payment_id` names it. After a failed payment a new one may begin while the session lives.
+     * @description Creates a checkout for one buyer, with price and customer fixed for 30 minutes. Connect with `payment_session_id` starts its payment. The session has at most one open payment, and a repeated connect returns it. Another asset returns 409 `other_asset`, unless `replaces_payment_id` names the payment. After a failed payment, a new one may start until the session expires.
      */
     post: operations['createPaymentSession'];
     delete?: never;
@@ -2020,7 +2020,7 @@ export interface paths {
     put?: never;
     /**
      * Settle an x402 payment
-     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers, and keeps, `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. Buying a plan uses none of these. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
+     * @description Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result. Under any other key it returns `duplicate: true` with `consumed_units: 0`, the customer’s current balance and the header `X-Svc-Duplicate-Settlement: true`, and stores that response. Serve nothing for a duplicate, unless the consumption was refunded before; then it serves one more request. 202 means that the outcome is not known yet: send the same payment again, never ask for a new one. The service pays the network fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it was spent on failed payments, the rest of the day is reserved for wallets that have paid you before. Purchases of plans do not count. A payer may have 5 open payments, and 10 failed ones within 10 minutes, over all merchants. Beyond that, calls return 429 `rate_limited` with the `reason` in `meta` (`fee_budget` or `payer_busy`), the limit and the remaining number.
      */
     post: operations['settlePayment'];
     delete?: never;
@@ -2040,7 +2040,7 @@ export interface paths {
     put?: never;
     /**
      * Buy the starter plan
-     * @description Costs 19 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$19' })`. What is paid for already keeps its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus what was left, converted at the two prices. The 402 says in `meta` what that comes to: `plan` and `paid_through`, as if it were paid now. The new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409). In the sandbox a test wallet pays (POST /v1/testing/pay), all answers are those of a purchase, and the account keeps the plan it has.
+     * @description Buys the plan for 19 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED; repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$19' })`. Paid time retains its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus the remaining time, converted at the two prices. `meta` of the 402 has the result, `plan` and `paid_through`, for a payment made now. The new limits apply to the next request. One payment counts once: a repeated call returns the first response. A lower plan during a higher one is refused with 409. If a higher one began after the payment was sent, it is extended by the value of the payment. 202 means that the outcome is not known yet: send the same payment again, never a new one. A setup stays open until then. An ended plan becomes `free` immediately. During a plan without an end, nothing is sold (409). In the sandbox, a test wallet pays (POST /v1/testing/pay), all responses are those of a purchase, and the plan of the account does not change.
      */
     post: operations['activateStarter'];
     delete?: never;
@@ -2060,7 +2060,7 @@ export interface paths {
     put?: never;
     /**
      * Buy the growth plan
-     * @description Costs 49 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$49' })`. What is paid for already keeps its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus what was left, converted at the two prices. The 402 says in `meta` what that comes to: `plan` and `paid_through`, as if it were paid now. The new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409). In the sandbox a test wallet pays (POST /v1/testing/pay), all answers are those of a purchase, and the account keeps the plan it has.
+     * @description Buys the plan for 49 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED; repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$49' })`. Paid time retains its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus the remaining time, converted at the two prices. `meta` of the 402 has the result, `plan` and `paid_through`, for a payment made now. The new limits apply to the next request. One payment counts once: a repeated call returns the first response. A lower plan during a higher one is refused with 409. If a higher one began after the payment was sent, it is extended by the value of the payment. 202 means that the outcome is not known yet: send the same payment again, never a new one. A setup stays open until then. An ended plan becomes `free` immediately. During a plan without an end, nothing is sold (409). In the sandbox, a test wallet pays (POST /v1/testing/pay), all responses are those of a purchase, and the plan of the account does not change.
      */
     post: operations['activateGrowth'];
     delete?: never;
@@ -2080,7 +2080,7 @@ export interface paths {
     put?: never;
     /**
      * Buy the scale plan
-     * @description Costs 199 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$199' })`. What is paid for already keeps its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus what was left, converted at the two prices. The 402 says in `meta` what that comes to: `plan` and `paid_through`, as if it were paid now. The new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409). In the sandbox a test wallet pays (POST /v1/testing/pay), all answers are those of a purchase, and the account keeps the plan it has.
+     * @description Buys the plan for 199 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED; repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$199' })`. Paid time retains its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus the remaining time, converted at the two prices. `meta` of the 402 has the result, `plan` and `paid_through`, for a payment made now. The new limits apply to the next request. One payment counts once: a repeated call returns the first response. A lower plan during a higher one is refused with 409. If a higher one began after the payment was sent, it is extended by the value of the payment. 202 means that the outcome is not known yet: send the same payment again, never a new one. A setup stays open until then. An ended plan becomes `free` immediately. During a plan without an end, nothing is sold (409). In the sandbox, a test wallet pays (POST /v1/testing/pay), all responses are those of a purchase, and the plan of the account does not change.
      */
     post: operations['activateScale'];
     delete?: never;
@@ -2098,7 +2098,7 @@ export interface paths {
     };
     /**
      * Get the plan
-     * @description The plan of the account, what gives it and what of it is used.
+     * @description Returns the plan of the account, its source and its current usage.
      */
     get: operations['getBillingSummary'];
     put?: never;
@@ -2120,7 +2120,7 @@ export interface paths {
     put?: never;
     /**
      * Pay for a plan by card
-     * @description For a person who signed in within the last 15 minutes; a key is 403. Send that person to `checkout_url`. The same plan asked for again answers the same open page, and another plan ends it. An account that has a subscription is shown the change of that one. The pages that a person comes back to are on this service; without them it is the dashboard. The plan the account has is 409 `state_conflict`.
+     * @description Creates a card checkout. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Send the person to `checkout_url`. A repeated request for the same plan returns the same open page; another plan closes it. An account with a subscription gets a page to change it. Return URLs must be on this service and default to the dashboard. The current plan of the account is refused with 409 `state_conflict`.
      */
     post: operations['createBillingCheckout'];
     delete?: never;
@@ -2140,7 +2140,7 @@ export interface paths {
     put?: never;
     /**
      * Open the card portal
-     * @description For a person who signed in within the last 15 minutes; a key is 403. Before the first purchase by card there is nothing to change: 409 `state_conflict`.
+     * @description Creates a session of the card portal. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Returns 409 `state_conflict` before the first purchase by card.
      */
     post: operations['createBillingPortal'];
     delete?: never;
@@ -2160,7 +2160,7 @@ export interface paths {
     put?: never;
     /**
      * Refresh the plan
-     * @description Safe to repeat. Answers the summary as it is then.
+     * @description Reads the plan from the payment processor and returns the summary. Safe to repeat.
      */
     post: operations['refreshBilling'];
     delete?: never;
@@ -2180,7 +2180,7 @@ export interface paths {
     put?: never;
     /**
      * Receive processor events
-     * @description Signed over the raw body. An event says that something changed; what that is, is read from the processor. Each counts once, and those of a type or customer that is not known here change nothing.
+     * @description Receives events of the payment processor, signed over the raw body. An event only triggers a read from the processor. Each event is processed once; unknown types and customers are ignored.
      */
     post: operations['receiveProcessorWebhook'];
     delete?: never;
@@ -2197,8 +2197,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * List what can be settled
-     * @description The base URL of the facilitator ends before `/supported`. Give it to any x402 V2 resource server, with your key in `X-Svc-Key` of verify and settle.
+     * List supported payments
+     * @description Lists supported payments. The base URL of the facilitator ends before `/supported`. Use it in any x402 V2 resource server, with your key in `X-Svc-Key` for verify and settle.
      */
     get: operations['listFacilitatorKinds'];
     put?: never;
@@ -2219,8 +2219,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Verify for your server
-     * @description Reference body and answer, 200 also where it is refused. `payTo` must be your payout wallet: of the x402 rail, of your account, or of one of your live products. A payment whose success was answered before is refused as `duplicate_settlement`; one that was settled without anybody being told passes, so that its buyer can come back for what he paid.
+     * Verify a payment for your server
+     * @description Verifies a payment. Body and response follow the x402 reference; a refusal is 200 as well. `payTo` must be your payout wallet: that of the x402 rail, of your account, or of one of your live products. A payment with an earlier successful response is refused as `duplicate_settlement`. A settled payment without one passes, so that the buyer can still get what they paid for.
      */
     post: operations['verifyFacilitatedPayment'];
     delete?: never;
@@ -2239,8 +2239,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Settle for your server
-     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once. Of calls at once one gets `success: true`, the others `duplicate_settlement` with the signature in `transaction`. A later call of the same account gets the first result again, so that a lost answer loses nothing: verify each request first, which refuses a payment that was answered before, and serve once for each `transaction`. Another account gets `duplicate_settlement`. `settlement_pending` means that no call has its success yet: ask again with the same payment. Nothing is granted and no payment is recorded: your server keeps the books. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. Buying a plan uses none of these. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
+     * Settle a payment for your server
+     * @description Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. The payment itself is the idempotency key: it is settled once. Of concurrent calls, one gets `success: true` and the others `duplicate_settlement` with the signature in `transaction`. A later call of the same account gets the first result again, so a lost response loses nothing: verify each request first, which refuses a payment with an earlier success, and serve once per `transaction`. Another account gets `duplicate_settlement`. `settlement_pending` means that no call has its success yet: repeat with the same payment. No entitlement is granted and no payment is recorded: your server does both. The service pays the network fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it was spent on failed payments, the rest of the day is reserved for wallets that have paid you before. Purchases of plans do not count. A payer may have 5 open payments, and 10 failed ones within 10 minutes, over all merchants. Beyond that, calls return 429 `rate_limited` with the `reason` in `meta` (`fee_budget` or `payer_busy`), the limit and the remaining number.
      */
     post: operations['settleFacilitatedPayment'];
     delete?: never;
@@ -2259,8 +2259,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Begin a metered session
-     * @description The buyer’s client opens a payment channel by the challenge, at `authorize_url`, within 60 minutes, and then streams vouchers: each promises more in all, none moves money by itself. What the highest one promises is settled on the chain, straight to your wallet. Counted apart from consume, settle and other metered calls, at the same rate: strangers who never pay take nothing of what buyers need.
+     * Create a metered session
+     * @description Creates a metered session. The buyer’s client opens a payment channel by the challenge, at `authorize_url`, within 60 minutes, and then streams vouchers. Each voucher promises a higher cumulative amount; none moves money. The highest one is settled on the chain, straight to your wallet. This call has its own rate limit, equal to that of consume, settle and other metered calls, so that strangers who never pay use up nothing that buyers need.
      */
     post: operations['createMeteredSession'];
     delete?: never;
@@ -2278,7 +2278,7 @@ export interface paths {
     };
     /**
      * Get a metered session
-     * @description As it is this moment: what is locked up, promised, kept free and settled.
+     * @description Returns the current state: deposit, promised, reserved and settled amounts.
      */
     get: operations['getMeteredSession'];
     put?: never;
@@ -2300,7 +2300,7 @@ export interface paths {
     put?: never;
     /**
      * Close a metered session
-     * @description With the highest voucher it has. No voucher is taken from then on. `closing` until the chain has it: ask again, or wait for `metered_session.closed`. A session that nobody opened is `closed` at once, with nothing settled. 409 `state_conflict` (`opening-pending`) while a buyer opens it.
+     * @description Closes the session with its highest voucher. No further voucher is accepted. The status is `closing` until the chain has settled it: ask again, or wait for `metered_session.closed`. An unopened session is `closed` immediately, with nothing settled. Returns 409 `state_conflict` (`opening-pending`) while a buyer opens it.
      */
     post: operations['closeMeteredSession'];
     delete?: never;
@@ -2320,7 +2320,7 @@ export interface paths {
     put?: never;
     /**
      * Reserve a delivery
-     * @description Keeps an amount of the deposit free for one delivery, until its voucher comes or the time for it is over.
+     * @description Reserves an amount of the deposit for one delivery, until its voucher arrives or the reservation expires.
      */
     post: operations['reserveMeteredDelivery'];
     delete?: never;
@@ -2340,7 +2340,7 @@ export interface paths {
     put?: never;
     /**
      * Open, pay, top up or close
-     * @description What the credential of scheme Payment asks for. Without a credential: 402 with the challenge in `WWW-Authenticate`. A credential that is refused: 402 with a fresh one and `meta.reason`. Of action `commit` the answer is the receipt of the delivery.
+     * @description Performs the action of the credential of scheme Payment. Without a credential, returns 402 with the challenge in `WWW-Authenticate`. A refused credential returns 402 with a new challenge and `meta.reason`. The response to action `commit` is the receipt of the delivery.
      */
     post: operations['authorizeMeteredSession'];
     delete?: never;
@@ -2360,7 +2360,7 @@ export interface paths {
     put?: never;
     /**
      * Pay for a delivery
-     * @description With a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again: 200 and `replayed`. A refusal has its reason in `meta.reason`.
+     * @description Pays for a delivery with a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again returns 200 and `replayed`. A refusal has its reason in `meta.reason`.
      */
     post: operations['commitMeteredDelivery'];
     delete?: never;
@@ -2378,7 +2378,7 @@ export interface paths {
     };
     /**
      * List native subscriptions
-     * @description Native subscriptions as they are stored, newest first. With `product_id` and `status` together, `total` is exact up to 2,000.
+     * @description Lists stored native subscriptions, newest first. With `product_id` and `status` together, `total` is exact up to 2,000.
      */
     get: operations['listNativeSubscriptions'];
     put?: never;
@@ -2398,7 +2398,7 @@ export interface paths {
     };
     /**
      * Get a native subscription
-     * @description As it is stored. What was done on the chain without this service is read within seconds of the call, and once a day without one: call again, or wait for the event.
+     * @description Returns the stored state of a native subscription. Changes that were made on the chain without this service are read within seconds of this call, and otherwise once a day: call again, or wait for the event.
      */
     get: operations['getNativeSubscription'];
     put?: never;
@@ -2420,7 +2420,7 @@ export interface paths {
     put?: never;
     /**
      * Stop a native subscription
-     * @description End collecting, at once and for good; it needs a person who signed in within the last 15 minutes. What is paid for lasts. The buyer’s consent stays on the chain until the buyer cancels: the buyer is told how, where an address is known. Repeated, it changes nothing.
+     * @description Stops collecting, immediately and permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. The buyer’s consent remains on the chain until the buyer cancels; the buyer gets instructions by email if an address is known. A repeated call changes nothing.
      */
     post: operations['stopNativeSubscription'];
     delete?: never;
@@ -2440,7 +2440,7 @@ export interface paths {
     put?: never;
     /**
      * Prepare a cancellation
-     * @description What the buyer’s wallet signs to end the subscription. It changes nothing by itself: a buyer can cancel on the chain at any time, with us or without.
+     * @description Creates the transaction that the buyer’s wallet signs to end the subscription. Changes nothing by itself. Buyers can also cancel on the chain at any time, without this service.
      */
     post: operations['prepareNativeCancellation'];
     delete?: never;
@@ -2460,7 +2460,7 @@ export interface paths {
     put?: never;
     /**
      * Confirm a cancellation
-     * @description By the signature of the transaction that cancelled, or the signed transaction itself, which we send. The account on the chain proves it: 422 `payment_mismatch` with `meta.reason` where it does not, retryable while the transaction may still land.
+     * @description Confirms a cancellation by the signature of its transaction, or by the signed transaction itself, which the service sends. The account on the chain is the proof: 422 `payment_mismatch` with `meta.reason` if it does not match, retryable while the transaction may still land.
      */
     post: operations['confirmNativeCancellation'];
     delete?: never;
@@ -2479,8 +2479,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Begin a setup
-     * @description Needs no credential. `setup_secret` and `sandbox_api_key` are shown once, here. The setup ends after 24 hours unless a plan is activated with its secret; a payment that is on its way by then is waited for. Follow `next_actions`.
+     * Start a setup
+     * @description Starts a setup. Needs no credential. `setup_secret` and `sandbox_api_key` are shown only in this response. The setup ends after 24 hours unless a plan is activated with its secret; a payment in flight extends it. Follow `next_actions`.
      */
     post: operations['createSetupIntent'];
     delete?: never;
@@ -2500,7 +2500,7 @@ export interface paths {
     put?: never;
     /**
      * Get a setup
-     * @description An unknown setup, a wrong secret and two that do not belong together are the same 404.
+     * @description An unknown setup, a wrong secret, and a secret of another setup return the same 404.
      */
     post: operations['getSetupIntent'];
     delete?: never;
@@ -2520,7 +2520,7 @@ export interface paths {
     put?: never;
     /**
      * Send a manifest
-     * @description Replaces the manifest before it, until the setup is approved; from then on only one that asks for live mode where the one before did not, and meets its rules. Findings of severity `error` send it back (`changes_required`); without one it is `ready`. Its URLs are never fetched. An unknown setup, a wrong secret and two that do not belong together are the same 404.
+     * @description Replaces the previous manifest until the setup is approved. Afterwards the only accepted change is to a manifest that requests live mode and meets its rules. Findings of severity `error` return the manifest for changes (`changes_required`); without one it is `ready`. The URLs are never fetched. An unknown setup, a wrong secret, and a secret of another setup return the same 404.
      */
     post: operations['putSetupManifest'];
     delete?: never;
@@ -2540,7 +2540,7 @@ export interface paths {
     put?: never;
     /**
      * Approve a setup
-     * @description A live key needs a plan, and a manifest with `live_requested: true`. It is shown once. Asked for again while one is active it is 409 `state_conflict`; name that one in `replace_live_key_id` to revoke it and have another, or alone to only revoke it. Nothing of the manifest is applied by this: `next_actions` has the calls that do, each by itself. An unknown setup, a wrong secret and two that do not belong together are the same 404.
+     * @description Approves the setup. A live key requires a plan and a manifest with `live_requested: true`, and is shown once. A second request while a live key is active returns 409 `state_conflict`. Name that key in `replace_live_key_id` to replace it, or to revoke it without a replacement. Approval applies nothing of the manifest: `next_actions` lists the calls that do. An unknown setup, a wrong secret, and a secret of another setup return the same 404.
      */
     post: operations['approveSetupIntent'];
     delete?: never;
@@ -2558,7 +2558,7 @@ export interface paths {
     };
     /**
      * List scenarios
-     * @description What can be tried in the sandbox.
+     * @description Lists the scenarios of the sandbox.
      */
     get: operations['listScenarios'];
     put?: never;
@@ -2578,13 +2578,13 @@ export interface paths {
     };
     /**
      * List sandbox sessions
-     * @description Recent sandbox sessions, newest first.
+     * @description Lists recent sandbox sessions, newest first.
      */
     get: operations['listSandboxSessions'];
     put?: never;
     /**
      * Run a scenario
-     * @description Answers at once; poll the session, or listen to your sandbox endpoints. Everything in it has `livemode: false`, and its customers have references that begin with its id. It is erased 30 days after its end.
+     * @description Runs a scenario. Returns immediately: poll the session, or listen on your sandbox endpoints. Its objects have `livemode: false`, and its customer references begin with its id. The session is erased 30 days after its end.
      */
     post: operations['createSandboxSession'];
     delete?: never;
@@ -2602,7 +2602,7 @@ export interface paths {
     };
     /**
      * Get a sandbox session
-     * @description One sandbox session.
+     * @description Returns a sandbox session.
      */
     get: operations['getSandboxSession'];
     put?: never;
@@ -2623,8 +2623,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Advance a clock
-     * @description What falls due on the way happens in its order and at its time. At most 400 days; a session moves one way and once at a time, for 60 days after its beginning.
+     * Advance the clock
+     * @description Advances the clock of the session. Everything due on the way happens in order and at its time. At most 400 days per call. The clock only moves forward, one call at a time, for 60 days after the session began.
      */
     post: operations['advanceSandboxSession'];
     delete?: never;
@@ -2644,7 +2644,7 @@ export interface paths {
     put?: never;
     /**
      * Pay as a test wallet
-     * @description A payment is signed and broadcast on the simulated chain, and never confirmed by this: confirm it as your page would, or wait until it is found. A challenge of x402 is answered with what the agent sends as PAYMENT-SIGNATURE. `declined` answers no signature.
+     * @description Pays as a test wallet. A payment is signed and broadcast on the simulated chain, but not confirmed: confirm it as your page would, or wait until it is found. An x402 challenge returns the value that an agent sends as PAYMENT-SIGNATURE. `declined` returns no signature.
      */
     post: operations['payTest'];
     delete?: never;
@@ -2664,7 +2664,7 @@ export interface paths {
     put?: never;
     /**
      * Identify a test buyer
-     * @description Complete a buyer’s identity as the connector would.
+     * @description Completes a buyer’s identity check as the connector would.
      */
     post: operations['identifyTest'];
     delete?: never;
@@ -2682,7 +2682,7 @@ export interface paths {
     };
     /**
      * List event types
-     * @description Every event that can be emitted, with its JSON Schema and an example.
+     * @description Lists all event types, each with its JSON Schema and an example.
      */
     get: operations['listEventTypes'];
     put?: never;
@@ -2704,7 +2704,7 @@ export interface paths {
     put?: never;
     /**
      * Test an endpoint
-     * @description Send the example of an event type now, signed and with `"test": true`, and say what came back. A disabled endpoint may be tested. A test changes nothing of the endpoint, whatever it answers, and is in no list of events.
+     * @description Sends the example of an event type now, signed and with `"test": true`, and returns the result. Disabled endpoints can be tested. A test never changes the endpoint and appears in no event list.
      */
     post: operations['testWebhookEndpoint'];
     delete?: never;
@@ -2722,7 +2722,7 @@ export interface paths {
     };
     /**
      * Get receipt keys
-     * @description Public keys that sign receipts, old ones too.
+     * @description Returns the public keys that sign receipts, including retired ones.
      */
     get: operations['getReceiptKeys'];
     put?: never;
@@ -2744,7 +2744,7 @@ export interface paths {
     put?: never;
     /**
      * Announce a delivery
-     * @description As the public client of payment sessions does at the root of an origin. It keeps nothing free.
+     * @description Announces a delivery, as the public client of payment sessions does at the root of an origin. Reserves nothing.
      */
     post: operations['announceMeteredDelivery'];
     delete?: never;
@@ -2762,7 +2762,7 @@ export interface paths {
     };
     /**
      * Get health
-     * @description Whether the service is well, and how what it depends on is. `/health` and `/v1/health` answer the same.
+     * @description Returns the health of the service and of its dependencies. `/health` and `/v1/health` return the same.
      */
     get: operations['getHealth'];
     put?: never;
@@ -2782,7 +2782,7 @@ export interface paths {
     };
     /**
      * Get health
-     * @description Whether the service is well, and how what it depends on is. `/health` and `/v1/health` answer the same.
+     * @description Returns the health of the service and of its dependencies. `/health` and `/v1/health` return the same.
      */
     get: operations['getHealthV1'];
     put?: never;
@@ -2797,303 +2797,2560 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
-    Payment: {
+    RegisterRequest: {
+      /**
+       * Format: email
+       * @description Email address.
+       */
+      email: string;
+      /** @description Password of 8 to 128 characters. */
+      password: string;
+      /** @description Name of the account, as buyers see it. */
+      display_name: string;
+    };
+    Claims: {
+      /** @description Score of the account, for tools that require one. */
+      svc_score: boolean;
+      /** @description True if the account may receive payments. */
+      svc_pay: boolean;
+      /** @description True if the account may use operator tools. */
+      svc_ops: boolean;
+      /** @description True if the account operates this deployment. */
+      is_staff: boolean;
+    };
+    AuthResponse: {
+      /** @description Session token for `Authorization: Bearer`. */
+      token: string;
       /**
        * Format: uuid
-       * @description The id of the payment. Who knows it may read its state.
+       * @description Identifier of the account.
        */
-      payment_id: string;
+      user_id: string;
       /**
-       * @description How it came about.
+       * @description Plan: `free`, `starter`, `growth` or `scale`.
        * @enum {string}
        */
-      kind: 'checkout' | 'x402' | 'metered' | 'renewal' | 'recovered';
-      /** @description The way of being paid; GET /v1/access/rails lists them. */
-      rail_id: string;
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id: string;
-      /** @description The last part of the checkout page’s address: small letters, digits and hyphens. Made from the name where it is not given. */
-      slug: string;
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
-      /**
-       * @description Why the payment failed.
-       * @enum {string}
-       */
-      failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed' | 'replaced' | 'collection_failed';
-      /** @description The same for a person to read. */
-      failure_reason?: string;
-      /** @description What this payment had to bring, fixed when the session began. */
-      price: components['schemas']['Money'];
-      /** @description The service’s share, which the buyer’s one transaction pays beside the merchant’s; absent where there is none. */
-      fee?: components['schemas']['Money'];
-      /** @description The service’s share that this transaction did not pay, because all of it went to the merchant. */
-      fee_owed?: components['schemas']['Money'];
-      /** @description What is left for the merchant after the fee. */
-      net?: components['schemas']['Money'] & unknown;
-      /** @description What came beyond the price. */
-      overpaid?: components['schemas']['Money'];
-      /** @description The wallet that paid. */
-      payer_wallet?: string;
-      /** @description The wallet that is paid. */
-      recipient_wallet: string;
-      /** @description The text that the transaction has to carry, so that it is known for this payment. */
-      memo: string;
-      /** @description Keys that the transaction has to name, read-only: by them it is found on the chain. */
-      references: string[];
-      /** @description The signature of the transaction, by which the chain knows it. */
-      tx_signature?: string;
-      /** @description The slot of the block. */
-      slot?: number;
+      tier: 'free' | 'starter' | 'growth' | 'scale';
+      /** @description Email address. */
+      email: string | null;
+      /** @description Claims of the token about the account. */
+      claims: components['schemas']['Claims'];
       /**
        * Format: date-time
-       * @description When the block was made.
-       */
-      block_time?: string;
-      /**
-       * Format: date-time
-       * @description When the chain showed that it was paid.
-       */
-      confirmed_at?: string;
-      /**
-       * Format: date-time
-       * @description When the cluster could no longer drop it.
-       */
-      finalized_at?: string;
-      /**
-       * Format: date-time
-       * @description The chain dropped the transaction after it was confirmed. Access was revoked, and is given back should it be there after all.
-       */
-      orphaned_at?: string;
-      /**
-       * Format: date-time
-       * @description When it ends.
+       * @description Time of expiry.
        */
       expires_at: string;
-      /** @description Merchant view only. */
-      customer_ref?: string;
+    };
+    Error: {
+      /** @description Human-readable message. Do not branch on it. */
+      detail: string;
       /**
-       * Format: uuid
-       * @description The id of the membership.
+       * @description Machine-readable error code. Branch on this.
+       * @enum {string}
        */
-      membership_id?: string;
-      /**
-       * Format: uuid
-       * @description The id of the receipt.
-       */
-      receipt_id?: string;
-      /**
-       * Format: uuid
-       * @description The session this money had missed.
-       */
-      recovers_payment_id?: string;
-      /** @description The rate by which the price was converted, where the buyer pays in another asset. */
-      price_quote?: components['schemas']['PriceQuote'];
-      /** @description Who the buyer showed to be. Merchant view only. */
-      buyer_identity?: {
-        /**
-         * @description Who it is done with.
-         * @enum {string}
-         */
-        provider: 'telegram' | 'discord';
-        /** @description The buyer’s id on that platform. */
-        provider_user_id: string;
-        /** @description The buyer’s name there. */
-        username?: string;
+      code:
+        | 'idempotency_key_required'
+        | 'idempotency_key_too_long'
+        | 'idempotency_key_invalid'
+        | 'invalid_rpc_payload'
+        | 'invalid_state'
+        | 'invalid_product_type'
+        | 'invalid_authorization'
+        | 'invalid_credentials'
+        | 'connector_secret_invalid'
+        | 'webhook_signature_failed'
+        | 'payment_required'
+        | 'handoff_secret_mismatch'
+        | 'account_suspended'
+        | 'account_deleted'
+        | 'admin_requires_staff'
+        | 'entitlement_missing'
+        | 'subscription_expired'
+        | 'spend_limit_exceeded'
+        | 'not_found'
+        | 'method_not_allowed'
+        | 'email_registered'
+        | 'payment_transaction_conflict'
+        | 'payment_failed'
+        | 'ticket_closed'
+        | 'idempotency_in_progress'
+        | 'idempotency_conflict'
+        | 'idempotency_race'
+        | 'setup_not_ready'
+        | 'duplicate_settlement'
+        | 'subscription_cancelled'
+        | 'subscription_requires_reapproval'
+        | 'state_conflict'
+        | 'session_expired'
+        | 'handoff_expired'
+        | 'channel_closed'
+        | 'identity_expired'
+        | 'payload_too_large'
+        | 'unsupported_media_type'
+        | 'validation_error'
+        | 'unknown_field'
+        | 'no_change'
+        | 'password_too_short'
+        | 'invalid_permissions'
+        | 'identity_verification_required'
+        | 'invalid_wallet_address'
+        | 'payment_mismatch'
+        | 'rate_limited'
+        | 'plan_limit_reached'
+        | 'internal_error'
+        | 'misconfigured'
+        | 'billing_not_configured'
+        | 'oauth_not_configured'
+        | 'fee_wallet_missing'
+        | 'mail_not_configured'
+        | 'handoff_not_configured'
+        | 'price_unavailable'
+        | 'rpc_unavailable'
+        | 'temporarily_unavailable';
+      /** @description Identifier of the request in the operator’s log. */
+      request_id: string;
+      /** @description URL of a page that explains the error. */
+      docs_url: string;
+      /** @description True if the same request may succeed later. */
+      retryable: boolean;
+      /** @description Machine-readable details. The fields depend on the code. */
+      meta: {
+        [key: string]: unknown;
       };
-      /** @description Of the payment session, else of the hand-off. Merchant view only. */
-      metadata?: {
-        [key: string]: string;
+    };
+    HTTPValidationError: {
+      /** @description Human-readable message. Do not branch on it. */
+      detail: {
+        /** @description Location of the problem: `body`, `query`, `path` or `header`, then the field. */
+        loc: (string | number)[];
+        /** @description Human-readable description of the problem. */
+        msg: string;
+        /** @description Type of the object. */
+        type: string;
+        /** @description Details of an `unknown_field`: the closest known field, if any. */
+        ctx?: {
+          /** @description Known name closest to the unknown one. */
+          nearest?: string;
+        };
+      }[];
+      /**
+       * @description Machine-readable error code. Branch on this.
+       * @enum {string}
+       */
+      code:
+        | 'idempotency_key_required'
+        | 'idempotency_key_too_long'
+        | 'idempotency_key_invalid'
+        | 'invalid_rpc_payload'
+        | 'invalid_state'
+        | 'invalid_product_type'
+        | 'invalid_authorization'
+        | 'invalid_credentials'
+        | 'connector_secret_invalid'
+        | 'webhook_signature_failed'
+        | 'payment_required'
+        | 'handoff_secret_mismatch'
+        | 'account_suspended'
+        | 'account_deleted'
+        | 'admin_requires_staff'
+        | 'entitlement_missing'
+        | 'subscription_expired'
+        | 'spend_limit_exceeded'
+        | 'not_found'
+        | 'method_not_allowed'
+        | 'email_registered'
+        | 'payment_transaction_conflict'
+        | 'payment_failed'
+        | 'ticket_closed'
+        | 'idempotency_in_progress'
+        | 'idempotency_conflict'
+        | 'idempotency_race'
+        | 'setup_not_ready'
+        | 'duplicate_settlement'
+        | 'subscription_cancelled'
+        | 'subscription_requires_reapproval'
+        | 'state_conflict'
+        | 'session_expired'
+        | 'handoff_expired'
+        | 'channel_closed'
+        | 'identity_expired'
+        | 'payload_too_large'
+        | 'unsupported_media_type'
+        | 'validation_error'
+        | 'unknown_field'
+        | 'no_change'
+        | 'password_too_short'
+        | 'invalid_permissions'
+        | 'identity_verification_required'
+        | 'invalid_wallet_address'
+        | 'payment_mismatch'
+        | 'rate_limited'
+        | 'plan_limit_reached'
+        | 'internal_error'
+        | 'misconfigured'
+        | 'billing_not_configured'
+        | 'oauth_not_configured'
+        | 'fee_wallet_missing'
+        | 'mail_not_configured'
+        | 'handoff_not_configured'
+        | 'price_unavailable'
+        | 'rpc_unavailable'
+        | 'temporarily_unavailable';
+      /** @description Identifier of the request in the operator’s log. */
+      request_id: string;
+      /** @description URL of a page that explains the error. */
+      docs_url: string;
+      /** @description True if the same request may succeed later. */
+      retryable: boolean;
+      /** @description Machine-readable details. The fields depend on the code. */
+      meta: {
+        [key: string]: unknown;
       };
-      /** @description Money that arrived and pays no session, the ten largest; every one is an event, and is accepted by its signature. Merchant view only. */
-      unmatched?: components['schemas']['UnmatchedPayment'][];
-      /** @description Money that arrived and does not pay this payment; for its buyer alone. */
-      seen?: components['schemas']['SeenMoney'];
-      /** @description What of it was paid back to the wallet that paid, as the chain showed it. */
-      refunded?: components['schemas']['Refund'][];
+    };
+    LoginRequest: {
+      /**
+       * Format: email
+       * @description Email address.
+       */
+      email: string;
+      /** @description Password of 8 to 128 characters. */
+      password: string;
+    };
+    WalletNonceRequest: {
+      /** @description Address of a Solana wallet. */
+      wallet_address: string;
+    };
+    WalletNonce: {
+      /** @description Single-use nonce of the message. */
+      message_nonce: string;
+      /** @description Human-readable message. */
+      message: string;
       /**
        * Format: date-time
-       * @description Of a confirmed payment: until when its buyer has access by now, later purchases included. Absent where it has no end. Buyer view only.
+       * @description Time of issue.
        */
-      access_until?: string;
-      /** @description Where access is given: the chat or guild, and the role. */
-      delivery?: components['schemas']['BuyersDelivery'];
-      /** @description Native subscription that a confirmed payment belongs to, as it stands now. Buyer view only. */
-      renewal?: {
+      issued_at: string;
+      /**
+       * Format: date-time
+       * @description Time of expiry.
+       */
+      expires_at: string;
+    };
+    WalletLoginRequest: {
+      /** @description Address of a Solana wallet. */
+      wallet_address: string;
+      /** @description Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. The bare nonce names no domain: its session can create keys, but cannot set a payout wallet, move an external product id, set a password or delete the account. */
+      signed_message: string;
+      /** @description Single-use nonce of the message. */
+      message_nonce: string;
+    };
+    RefreshRequest: {
+      /** @description Session token to renew, unless the header carries it. */
+      token?: string;
+    };
+    DetailResponse: {
+      /** @description Human-readable message. Do not branch on it. */
+      detail: string;
+    };
+    VerifyEmailRequest: {
+      /** @description Session token for `Authorization: Bearer`. */
+      token: string;
+    };
+    PreviewVerificationRequest: {
+      /** @description Session token for `Authorization: Bearer`. */
+      token: string;
+    };
+    VerificationPreview: {
+      /** @description Wallet that will sign, as Solana Pay sends it. */
+      account: string;
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+      /** @description Email address. */
+      email: string;
+    };
+    DisownEmailRequest: {
+      /** @description Session token for `Authorization: Bearer`. */
+      token: string;
+    };
+    ForgotPasswordRequest: {
+      /**
+       * Format: email
+       * @description Email address.
+       */
+      email: string;
+    };
+    ResetPasswordRequest: {
+      /** @description Session token for `Authorization: Bearer`. */
+      token: string;
+      /** @description New password of 8 to 128 characters. */
+      new_password: string;
+    };
+    OAuthProviders: {
+      /** @description Sign-in providers. */
+      providers: {
         /**
-         * @description How it stands.
+         * @description Provider name.
          * @enum {string}
          */
-        status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
+        provider: 'google' | 'github';
+        /** @description True if this deployment has the configuration. */
+        configured: boolean;
+        /** @description Callback URL to register at the provider. */
+        callback_url: string;
+        /** @description Names of the missing variables. */
+        missing: string[];
+      }[];
+    };
+    OAuthStart: {
+      /**
+       * @description Provider name.
+       * @enum {string}
+       */
+      provider: 'google' | 'github';
+      /** @description Callback URL to register at the provider. */
+      callback_url: string;
+      /** @description URL to send the person to. */
+      authorization_url: string;
+    };
+    SignInIdentities: {
+      /** @description Entries of this page. */
+      items: {
+        /**
+         * @description Provider name.
+         * @enum {string}
+         */
+        provider: 'google' | 'github';
+        /** @description Email address. */
+        email?: string;
         /**
          * Format: date-time
-         * @description Time of the next charge. Absent where nothing is charged any more.
+         * @description Time at which the provider was linked.
          */
-        next_charge_at?: string;
-      };
-      /** @description The native subscription that it is paid by. */
-      authorization_id?: string;
-      /** @description Of what renews itself: what its buyer signs. */
-      subscription?: components['schemas']['Subscribing'];
-      /** @description True of real money, false of the sandbox. */
-      livemode: boolean;
+        linked_at: string;
+      }[];
+    };
+    /** @description Email notification settings. All are enabled by default. */
+    NotificationPrefs: {
+      /** @description Emails about endpoints that fail or are disabled. */
+      webhooks: boolean;
+      /** @description Emails about unmatched money and refunds. */
+      payouts: boolean;
+      /** @description Emails before a plan ends. */
+      renewals: boolean;
+      /** @description Receipts to buyers who gave an email address. */
+      buyer_receipts: boolean;
+      /** @description Emails about product news. */
+      product_news: boolean;
+    };
+    MerchantSettings: {
+      /** @description Brand name on the checkout page, in addition to the account name. Empty if not set. */
+      checkout_brand_name: string;
+      /** @description https URL of a PNG or JPEG of at most 200 KB. Empty if not set. */
+      checkout_logo_url: string;
+      /** @description https URL of a wide image. Empty if not set. */
+      checkout_hero_image_url: string;
+      /** @description Label of the button that returns to the shop. Empty if not set. */
+      checkout_success_button_label: string;
+      /** @description Color of buttons, such as `#1a2b3c`. The contrast is adjusted for legibility. Empty if not set. */
+      checkout_accent_hex: string;
+      /** @description Default URL for buyers after payment, if the product sets none. Empty if not set. */
+      default_redirect_url: string;
+      /** @description URL of your buyer support. Empty if not set. */
+      default_support_url: string;
+    };
+    /** @description Time of the takeover of the account by the owner of its email address, and the access that ended with it. */
+    ClaimedAccount: {
       /**
        * Format: date-time
-       * @description When it was made.
+       * @description Time of the takeover.
+       */
+      at: string;
+      /** @description Number of revoked keys. */
+      keys: number;
+      /** @description Number of disabled endpoints. */
+      endpoints: number;
+      /** @description Sign-in providers that were unlinked. */
+      providers: number;
+      /** @description Number of removed payout wallets. */
+      wallets: number;
+    };
+    Account: {
+      /**
+       * Format: uuid
+       * @description Identifier of the account.
+       */
+      user_id: string;
+      /** @description Email address. */
+      email: string | null;
+      /** @description Address of a Solana wallet. */
+      wallet_address: string | null;
+      /** @description Name of the account, as buyers see it. */
+      display_name: string;
+      /**
+       * @description Plan: `free`, `starter`, `growth` or `scale`.
+       * @enum {string}
+       */
+      tier: 'free' | 'starter' | 'growth' | 'scale';
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'active' | 'suspended' | 'deleted';
+      /** @description True if the email address is verified. */
+      email_verified: boolean;
+      /**
+       * @description Reason emails to the address are suspended: a bounce or a spam complaint. Verify the address again to resume.
+       * @enum {string}
+       */
+      email_problem?: 'bounced' | 'complained';
+      /** @description IANA time zone, such as `Europe/Berlin`. Analytics use its days. */
+      timezone: string;
+      /**
+       * @description Language of emails to you.
+       * @enum {string}
+       */
+      locale: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+      /** @description Identifier of the calling key. */
+      key_id: string | null;
+      /** @description Sandbox objects of the account. */
+      sandbox: boolean;
+      /** @description Email notification settings. */
+      notification_prefs: components['schemas']['NotificationPrefs'];
+      /** @description Appearance of your checkout pages. */
+      merchant_settings: components['schemas']['MerchantSettings'];
+      /** @description Claims of the token about the account. */
+      claims: components['schemas']['Claims'];
+      /** @description True if the account has a password. */
+      has_password: boolean;
+      /** @description Linked sign-in providers. */
+      auth_providers: string[];
+      /** @description Access that ended when the owner of the email address took over the account. */
+      claimed?: components['schemas']['ClaimedAccount'];
+    };
+    MerchantSettingsPatch: {
+      /** @description Brand name on the checkout page, in addition to the account name. */
+      checkout_brand_name?: '' | string;
+      /** @description https URL of a PNG or JPEG of at most 200 KB. */
+      checkout_logo_url?: '' | string;
+      /** @description https URL of a wide image. */
+      checkout_hero_image_url?: '' | string;
+      /** @description Label of the button that returns to the shop. */
+      checkout_success_button_label?: '' | string;
+      /** @description Color of buttons, such as `#1a2b3c`. The contrast is adjusted for legibility. */
+      checkout_accent_hex?: '' | string;
+      /** @description Default URL for buyers after payment, if the product sets none. */
+      default_redirect_url?: '' | string;
+      /** @description URL of your buyer support. */
+      default_support_url?: '' | string;
+    };
+    UpdateAccountRequest: {
+      /** @description Name of the account, as buyers see it. */
+      display_name?: string;
+      /** @description IANA time zone, such as `Europe/Berlin`. Analytics use its days. */
+      timezone?: string;
+      /**
+       * @description Language of emails, such as `en`.
+       * @enum {string}
+       */
+      locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
+      /** @description Email notification settings. */
+      notification_prefs?: {
+        /** @description Emails about endpoints that fail or are disabled. */
+        webhooks?: boolean;
+        /** @description Emails about unmatched money and refunds. */
+        payouts?: boolean;
+        /** @description Emails before a plan ends. */
+        renewals?: boolean;
+        /** @description Receipts to buyers who gave an email address. */
+        buyer_receipts?: boolean;
+        /** @description Emails about product news. */
+        product_news?: boolean;
+      };
+      /** @description Appearance of your checkout pages. */
+      merchant_settings?: components['schemas']['MerchantSettingsPatch'];
+    };
+    UpdateResponse: {
+      /** @description Human-readable message. Do not branch on it. */
+      detail: string;
+      /** @description Names of the changed fields. */
+      updated_fields: string[];
+    };
+    ChangeSecurityRequest: {
+      /**
+       * Format: email
+       * @description Email address.
+       */
+      email?: string;
+      /** @description Current password, as proof of identity. */
+      current_password?: string;
+      /** @description New password of 8 to 128 characters. */
+      new_password?: string;
+    };
+    SellerDomain: {
+      /** @description Host name of yours in lower case, such as `shop.example.com`, without `https://`, port or path. */
+      domain: string;
+      /**
+       * @description Status of the domain. Buyers see the domain while it is `verified`. `failed`: the file does not contain the token.
+       * @enum {string}
+       */
+      status: 'pending' | 'verified' | 'failed';
+      /**
+       * Format: date-time
+       * @description Time of the check.
+       */
+      checked_at?: string;
+      /** @description Token that `/.well-known/svc-merchant.json` must contain, as `{account_id, token}`. */
+      token: string;
+    };
+    SetDomainRequest: {
+      /** @description Host name of yours in lower case, such as `shop.example.com`, without `https://`, port or path. */
+      domain: string;
+    };
+    PlatformReadiness: {
+      /** @description True if this deployment has the configuration. */
+      configured: boolean;
+      /** @description Names of the missing variables. */
+      missing: string[];
+      /** @description User name of the bot. */
+      bot_username?: string;
+      /** @description Result of the last test of the platform. */
+      ok: boolean;
+      /**
+       * Format: date-time
+       * @description Time of the last test of the platform.
+       */
+      last_test_at?: string;
+    };
+    DeliveryReadiness: {
+      /** @description Telegram configuration of this deployment. */
+      telegram: components['schemas']['PlatformReadiness'];
+      /** @description Discord configuration of this deployment. */
+      discord: components['schemas']['PlatformReadiness'];
+    };
+    DeliveryTestRequest: {
+      /**
+       * @description Provider name.
+       * @enum {string}
+       */
+      provider: 'telegram' | 'discord';
+    };
+    DeliveryTest: {
+      /**
+       * @description Provider name.
+       * @enum {string}
+       */
+      provider: 'telegram' | 'discord';
+      /** @description True if the platform recognizes the bot. */
+      ok: boolean;
+      /** @description Human-readable message. Do not branch on it. */
+      detail: string;
+      /** @description Response time of the platform in milliseconds. */
+      latency_ms: number;
+    };
+    BeginClaimRequest: {
+      /**
+       * @description Provider name.
+       * @enum {string}
+       */
+      provider: 'telegram' | 'discord';
+    };
+    BegunClaim: {
+      /** @description Machine-readable code. Branch on this. */
+      code: string;
+      /**
+       * Format: date-time
+       * @description Time of expiry.
+       */
+      expires_at: string;
+    };
+    /** @description Chat or guild that belongs to the account. */
+    CommunityClaim: {
+      /**
+       * Format: uuid
+       * @description Identifier of the claim.
+       */
+      claim_id: string;
+      /**
+       * @description Provider name.
+       * @enum {string}
+       */
+      provider: 'telegram' | 'discord';
+      /** @description Telegram chat id, as text. */
+      chat_id?: string;
+      /** @description Discord guild id, as text. */
+      guild_id?: string;
+      /**
+       * Format: date-time
+       * @description Time at which the administrator posted the code.
+       */
+      claimed_at: string;
+    };
+    CommunityClaims: {
+      /** @description Entries of this page. */
+      items: components['schemas']['CommunityClaim'][];
+    };
+    ConnectorClaim: {
+      /** @description Code that the administrator posted. */
+      code: string;
+      /** @description Telegram chat id, as text. */
+      chat_id?: string;
+      /** @description Discord guild id, as text. */
+      guild_id?: string;
+    };
+    /** @description Totals of one asset, as decimals. `gross` is the price and overpayment of confirmed payments, without orphaned ones; `fee` is the part paid to the service; `net` is gross minus fee minus refunded. */
+    Sums: {
+      /** @description Price and overpayment of confirmed payments: a decimal as text. */
+      gross: string;
+      /** @description `gross` minus `fee` and `refunded`. */
+      net: string;
+      /** @description Part of the sum that was paid to the service as a fee. */
+      fee: string;
+      /** @description Refunded amount. */
+      refunded: string;
+    };
+    AccountSummary: {
+      /** @description Number of products on sale. */
+      active_templates: number;
+      /** @description Number of active memberships. */
+      paying_members: number;
+      /** @description Number of memberships that end soon. */
+      renewals_due: {
+        /** @description Number of payments. */
+        count: number;
+        /**
+         * @description Number of days ahead.
+         * @enum {number}
+         */
+        window_days: 7;
+      };
+      /** @description Number of open or pending tickets. */
+      open_support_threads: number;
+      /** @description Number of issued receipts. */
+      receipts_issued: number;
+      /** @description Number of confirmed payments. */
+      confirmed_payments: number;
+      /** @description Totals of the whole range, separately for each asset. */
+      totals: {
+        /** @description Amounts paid in USDC. */
+        USDC: components['schemas']['Sums'];
+        /** @description Amounts paid in SOL. */
+        SOL: components['schemas']['Sums'];
+      };
+      /**
+       * Format: date-time
+       * @description Time of the figures.
+       */
+      as_of: string;
+    };
+    AssetTotals: {
+      /** @description Price and overpayment of confirmed payments: a decimal as text. */
+      gross: string;
+      /** @description `gross` minus `fee` and `refunded`. */
+      net: string;
+      /** @description Part of the sum that was paid to the service as a fee. */
+      fee: string;
+      /** @description Refunded amount. */
+      refunded: string;
+      /** @description Number of payments. */
+      count: number;
+    };
+    Analytics: {
+      /** @description Date range of the figures. */
+      window: {
+        /**
+         * Format: date
+         * @description First day.
+         */
+        start: string;
+        /**
+         * Format: date
+         * @description Last day.
+         */
+        end: string;
+        /** @description Number of days. */
+        days: number;
+        /** @description IANA time zone, such as `Europe/Berlin`. Analytics use its days. */
+        timezone: string;
+      };
+      /** @description Totals of the whole range, separately for each asset. */
+      totals: {
+        /** @description Amounts paid in USDC. */
+        USDC: components['schemas']['AssetTotals'];
+        /** @description Amounts paid in SOL. */
+        SOL: components['schemas']['AssetTotals'];
+      };
+      /** @description Checkouts that began in the window, by their current status. */
+      funnel: {
+        /** @description Number of started checkouts. */
+        sessions: number;
+        /** @description Number of pending objects. */
+        pending: number;
+        /** @description Number of confirmed payments. */
+        confirmed: number;
+        /** @description Number of failures. */
+        failed: number;
+        /** @description Number of expired objects. */
+        expired: number;
+        /** @description Share of started checkouts that were paid; null if no checkout started. */
+        conversion_rate: number | null;
+      };
+      /** @description Figures of each day, oldest first. */
+      daily: {
+        /**
+         * Format: date
+         * @description Day of the figures.
+         */
+        date: string;
+        /** @description Number of started checkouts. */
+        sessions: number;
+        /** @description Number of confirmed payments. */
+        confirmed: number;
+        /** @description Number of failures. */
+        failed: number;
+        /** @description Amounts paid in USDC. */
+        USDC: components['schemas']['Sums'];
+        /** @description Amounts paid in SOL. */
+        SOL: components['schemas']['Sums'];
+      }[];
+      /** @description Ten products with the most payments. */
+      top_products: {
+        /** @description Identifier of the product. */
+        product_id: string;
+        /** @description Name of the object. */
+        name: string;
+        /** @description Number of payments. */
+        count: number;
+        /** @description Amounts paid in USDC. */
+        USDC: components['schemas']['Sums'];
+        /** @description Amounts paid in SOL. */
+        SOL: components['schemas']['Sums'];
+      }[];
+      /** @description Membership changes. */
+      members: {
+        /** @description Number of new memberships. */
+        new: number;
+        /** @description Number of renewed memberships. */
+        renewed: number;
+        /** @description Number of expired objects. */
+        expired: number;
+        /** @description Number of active memberships. */
+        active: number;
+      };
+      /** @description Deliveries that ended in the window; absent if none did. */
+      webhooks: {
+        /** @description Share of deliveries that succeeded. */
+        success_rate?: number;
+        /** @description 95th percentile of the response time in milliseconds. */
+        p95_ms?: number;
+      };
+      /**
+       * Format: date-time
+       * @description Time of the figures.
+       */
+      as_of: string;
+    };
+    ApiKey: {
+      /**
+       * Format: uuid
+       * @description Unique identifier.
+       */
+      id: string;
+      /** @description Name of the object. */
+      name: string;
+      /** @description First characters of the key, to recognize it by. */
+      key_prefix: string;
+      /** @description Permissions of the key: `read`, or `execute` for writes as well. */
+      permissions: ('read' | 'execute' | 'admin')[];
+      /** @description True if the key acts only on sandbox objects. */
+      sandbox_mode: boolean;
+      /** @description Time of the last request with the key. */
+      last_used_at: string | null;
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+      /** @description Time at which the key was revoked. */
+      revoked_at: string | null;
+      /** @description Usage of the key. */
+      usage_summary: {
+        /** @description Number of requests. */
+        total_calls: number;
+        /** @description Number of successful requests. */
+        success_calls: number;
+        /** @description Number of requests that were refused or failed. */
+        error_calls: number;
+        /** @description Number of customer units that the key consumed. */
+        credits_burned: number;
+        /** @description Time of the last request. */
+        latest_activity_at: string | null;
+        /** @description Path of the last request. */
+        latest_endpoint: string | null;
+      };
+      /** @description Most recent requests. */
+      recent_activity: {
+        /**
+         * Format: date-time
+         * @description Time of the entry.
+         */
+        at: string;
+        /** @description HTTP method. */
+        method: string;
+        /** @description Path of the request. */
+        endpoint: string;
+        /** @description Status of the object. */
+        status: number;
+        /** @description Identifier of the request in the operator’s log. */
+        request_id: string;
+      }[];
+    };
+    CreateKeyRequest: {
+      /** @description Name of the key, to recognize it by. */
+      name: string;
+      /**
+       * @description True if the key acts only on sandbox objects.
+       * @default false
+       */
+      sandbox_mode?: boolean;
+      /**
+       * @description Permissions of the key: `read`, or `execute` for writes as well.
+       * @default [
+       *       "read",
+       *       "execute"
+       *     ]
+       */
+      permissions?: ('read' | 'execute' | 'admin')[];
+    };
+    CreatedApiKey: {
+      /** @description Key object, without its secret part. */
+      key: components['schemas']['ApiKey'];
+      /** @description Secret API key. Shown only in this response. Store it securely. */
+      raw_key: string;
+    };
+    Maker: {
+      /**
+       * @description Kind of the object.
+       * @enum {string}
+       */
+      kind: 'key' | 'person';
+      /**
+       * Format: uuid
+       * @description Unique identifier.
+       */
+      id: string;
+    };
+    WebhookEndpoint: {
+      /**
+       * Format: uuid
+       * @description Identifier of the endpoint.
+       */
+      endpoint_id: string;
+      /**
+       * @description Kind of the object.
+       * @enum {string}
+       */
+      kind: 'webhook' | 'automation';
+      /** @description URL that receives the events. */
+      url: string;
+      /** @description Description of the object. */
+      description?: string;
+      /** @description Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
+      event_types: string[];
+      /** @description Products to send events of; empty: all products. */
+      product_ids: string[];
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'enabled' | 'disabled';
+      /** @description Reason the endpoint is disabled. */
+      disabled_reason?: string;
+      /**
+       * @description Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.
+       * @enum {string}
+       */
+      signed_payload: 'timestamp.body' | 'body';
+      /** @description Last characters of the secret. */
+      secret_hint: string;
+      /**
+       * Format: date-time
+       * @description Time of the last successful attempt.
+       */
+      last_success_at?: string;
+      /**
+       * Format: date-time
+       * @description Time of the last failed attempt.
+       */
+      last_failure_at?: string;
+      /** @description Number of failed attempts since the last success. */
+      failure_streak: number;
+      /**
+       * Format: date-time
+       * @description Time since which all deliveries fail.
+       */
+      failing_since?: string;
+      /**
+       * Format: date-time
+       * @description Time at which the endpoint is disabled, unless a delivery succeeds before.
+       */
+      disables_at?: string;
+      /** @description True for real money, false for the sandbox. */
+      livemode: boolean;
+      /** @description Key or person that created the endpoint. */
+      created_by: components['schemas']['Maker'];
+      /** @description Key or person that last changed the URL or the secret. */
+      changed_by?: components['schemas']['Maker'];
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
        */
       created_at: string;
       /**
        * Format: date-time
-       * @description When it last changed.
+       * @description Time of the last change to the object.
        */
       updated_at: string;
-      /** @description Counts the changes: the higher one is the newer one. */
-      version: number;
-      /** @description Ask again after so many milliseconds; null where the state is final. */
-      poll_after_ms: number | null;
+    };
+    AutomationHook: components['schemas']['WebhookEndpoint'] & {
+      /**
+       * Format: uuid
+       * @description Same as `endpoint_id`, for automation platforms that expect `id`.
+       */
+      id: string;
+    };
+    KeyResources: {
+      /** @description Webhook endpoints. */
+      endpoints: components['schemas']['WebhookEndpoint'][];
+      /** @description Number of automation hooks. */
+      hooks: components['schemas']['AutomationHook'][];
     };
     Money: {
       /**
-       * @description `USDC` or `SOL`.
+       * @description Asset: `USDC` or `SOL`.
        * @enum {string}
        */
       asset: 'USDC' | 'SOL';
-      /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
       amount: string;
-      /** @description The same amount in the smallest units of the asset, an integer as text. */
+      /** @description Amount in the smallest units of the asset: an integer as text. */
       base_units: string;
     };
-    /** @description Where the price was converted into the asset that is paid. */
+    Offer: {
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id: string;
+      /** @description Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
+      slug: string;
+      /** @description Name of the object. */
+      name: string;
+      /** @description Description of the object. */
+      description?: string;
+      /** @description Price. */
+      price: components['schemas']['Money'];
+      /** @description Assets that can currently be paid. Connect without an asset uses the first. Empty if nothing can be paid. */
+      accepted_assets: ('USDC' | 'SOL')[];
+      /**
+       * @description Billing model: `one_off` is bought once, `recurring` is bought again for each period.
+       * @enum {string}
+       */
+      billing_model: 'one_off' | 'recurring';
+      /** @description Days of access per purchase; null: no time limit. Defaults to null for `api` products and 30 for all others. Defaults to 30 for all that renew automatically. */
+      access_period_days: number | null;
+      /** @description Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
+      usage_units: number | null;
+      /** @description Name of the units on the checkout page, such as `requests`. */
+      unit_name?: string;
+      /** @description Messaging platform on which buyers must prove their identity; null: no proof. */
+      requires_identity: ('telegram' | 'discord') | null;
+      /** @description Network: `mainnet` or `devnet`. */
+      network: string;
+      /** @description True for real money, false for the sandbox. */
+      livemode: boolean;
+      /** @description URL of the checkout page. */
+      checkout_url: string;
+      /** @description Seller. */
+      merchant: {
+        /** @description Name of the account, as buyers see it. */
+        display_name: string;
+        /** @description Brand name of the seller. */
+        brand_name?: string;
+        /** @description URL of the seller’s logo. */
+        logo_url?: string;
+        /** @description URL of a wide image above the product. */
+        hero_image_url?: string;
+        /** @description Color of the seller’s buttons, such as `#1a2b3c`. */
+        accent_hex?: string;
+        /** @description Label of the button that returns to the shop. */
+        success_button_label?: string;
+        /** @description URL of the seller’s support. */
+        support_url?: string;
+      };
+    };
+    MoneyInput: {
+      /**
+       * @description Asset: `USDC` or `SOL`.
+       * @enum {string}
+       */
+      asset: 'USDC' | 'SOL';
+      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
+      amount: string;
+    };
+    /** @description Chat or guild that gives access, claimed by the account. The platform must match the `product_type`. */
+    DeliveryPlace:
+      | {
+          /**
+           * @description Provider name.
+           * @enum {string}
+           */
+          provider: 'telegram';
+          /** @description Telegram chat id, as text. */
+          chat_id: string;
+        }
+      | {
+          /**
+           * @description Provider name.
+           * @enum {string}
+           */
+          provider: 'discord';
+          /** @description Discord guild id, as text. */
+          guild_id: string;
+          /** @description Discord id of the role that members get. */
+          role_id: string;
+          /** @description Discord id of the channel for invitations of buyers outside the guild. */
+          channel_id?: string;
+        };
+    CreateProductRequest: {
+      /** @description Name of the product, as buyers see it. */
+      name: string;
+      /** @description Price. */
+      price: components['schemas']['MoneyInput'];
+      /** @description Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
+      slug?: string;
+      /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      external_product_id?: string;
+      /** @description Description of the product, as buyers see it. */
+      description?: string;
+      /**
+       * @description Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.
+       * @default api
+       * @enum {string}
+       */
+      product_type?: 'api' | 'link' | 'telegram' | 'discord';
+      /** @description Assets that buyers may pay in. An asset other than that of the price is converted when the checkout begins. */
+      accepted_assets?: ('USDC' | 'SOL')[];
+      /**
+       * @description Billing model: `one_off` is bought once, `recurring` is bought again for each period.
+       * @enum {string}
+       */
+      billing_model?: 'one_off' | 'recurring';
+      /** @description Renewal mode: `ONE_OFF` is renewed by the buyer, `AUTOMATIC` renews on the chain and requires a price in USDC and a period of 1 to 365 days. `solana_native_subscription` is an alias of `AUTOMATIC`. */
+      renewal_mode?: ('ONE_OFF' | 'AUTOMATIC' | 'solana_native_subscription') | null;
+      /** @description Days of access per purchase; null: no time limit. Defaults to null for `api` products and 30 for all others. Defaults to 30 for all that renew automatically. */
+      access_period_days?: number | null;
+      /** @description Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
+      usage_units?: number | null;
+      /** @description Name of the units on the checkout page, such as `requests`. */
+      unit_name?: string;
+      /** @description Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own. */
+      payout_wallet?: string;
+      /** @description Hours of delivered access after the paid time, for late renewals. */
+      grace_hours?: number;
+      /** @description Duration of a checkout session, 300 to 3600 seconds; 900 by default. */
+      session_seconds?: number;
+      /** @description Messaging platform on which buyers must prove their identity before payment; null: no proof. The current value also applies to open payments: they are not confirmed without that identity, and money that still arrives is unmatched once they end. */
+      requires_identity?: ('telegram' | 'discord') | null;
+      /**
+       * @description Rail that the checkout shows first.
+       * @enum {string}
+       */
+      default_rail?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+      /** @description Rails that may pay for this product. Defaults to all compatible rails. */
+      allowed_rails?: ('solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc')[];
+      /**
+       * Format: uuid
+       * @description Application of your account in the same mode.
+       */
+      access_app_id?: string;
+      /** @description Chat or guild that gives access, and the role of its members. */
+      delivery?: components['schemas']['DeliveryPlace'];
+      /**
+       * Format: uri
+       * @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.
+       */
+      success_url?: string;
+      /**
+       * Format: uri
+       * @description https URL for buyers who leave without payment.
+       */
+      cancel_url?: string;
+      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
+      metadata?: {
+        [key: string]: string;
+      };
+      /** @description Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
+      live_mode_confirmed?: boolean;
+      /**
+       * @description True to accept `customer_ref` only from your server, by payment session or hand-off. Otherwise buyers may name one at connect: it is unverified, and a purchase under a known one extends that membership without a change of its wallet or email address.
+       * @default false
+       */
+      trusted_customer_ref?: boolean;
+    };
+    /** @description Resolution of a problem: a call, with your own values for each <…>, or a transaction. Without either, only the operator can resolve it. */
+    Fix: {
+      /** @description Human-readable message. Do not branch on it. */
+      detail: string;
+      /**
+       * @description HTTP method.
+       * @enum {string}
+       */
+      method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
+      /** @description Path to call. */
+      path?: string;
+      /** @description Request body to send. */
+      body?: {
+        [key: string]: unknown;
+      };
+      /** @description Unsigned transaction in base64. Sign it with the payout wallet and send it. */
+      transaction?: string;
+      /**
+       * Format: uri
+       * @description Page that explains the transaction and lets a wallet sign and send it.
+       */
+      sign_url?: string;
+    };
+    ProductWarning: {
+      /**
+       * @description Machine-readable code. Branch on this.
+       * @enum {string}
+       */
+      code: 'payout_wallet_missing' | 'rail_disabled' | 'plan_unpublished' | 'one_use_by_default';
+      /** @description Human-readable message. */
+      message: string;
+      /** @description Call that resolves the problem. */
+      fix: components['schemas']['Fix'];
+    };
+    CreatedProduct: components['schemas']['Product'] & {
+      /** @description Missing requirements for a sale, and defaults that were chosen. Empty if none. */
+      warnings: components['schemas']['ProductWarning'][];
+    };
+    Product: {
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id: string;
+      /** @description Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
+      slug: string;
+      /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      external_product_id?: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the application that the product belongs to.
+       */
+      access_app_id?: string;
+      /** @description Name of the product, as buyers see it. */
+      name: string;
+      /** @description Description of the product, as buyers see it. */
+      description?: string;
+      /**
+       * @description Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.
+       * @enum {string}
+       */
+      product_type: 'api' | 'link' | 'telegram' | 'discord';
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'active' | 'archived';
+      /** @description Price. */
+      price: components['schemas']['Money'];
+      /** @description Assets that buyers may pay in. An asset other than that of the price is converted when the checkout begins. */
+      accepted_assets: ('USDC' | 'SOL')[];
+      /**
+       * @description Billing model: `one_off` is bought once, `recurring` is bought again for each period.
+       * @enum {string}
+       */
+      billing_model: 'one_off' | 'recurring';
+      /**
+       * @description Renewal mode: `ONE_OFF` is renewed by the buyer, `AUTOMATIC` renews on the chain and requires a price in USDC and a period of 1 to 365 days. `solana_native_subscription` is an alias of `AUTOMATIC`.
+       * @enum {string}
+       */
+      renewal_mode: 'ONE_OFF' | 'AUTOMATIC';
+      /** @description Days of access per purchase; null: no time limit. Defaults to null for `api` products and 30 for all others. Defaults to 30 for all that renew automatically. */
+      access_period_days: number | null;
+      /** @description Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
+      usage_units: number | null;
+      /** @description Name of the units on the checkout page, such as `requests`. */
+      unit_name?: string;
+      /** @description Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own. */
+      payout_wallet?: string;
+      /** @description Rail that the checkout shows first. */
+      default_rail: string;
+      /** @description Rails that may pay for this product. Defaults to all compatible rails. */
+      allowed_rails: string[];
+      /** @description Hours of delivered access after the paid time, for late renewals. */
+      grace_hours: number;
+      /** @description Duration of a checkout session, 300 to 3600 seconds; 900 by default. */
+      session_seconds?: number;
+      /** @description Messaging platform on which buyers must prove their identity; null: no proof. */
+      requires_identity: ('telegram' | 'discord') | null;
+      /** @description Chat or guild that gives access, and the role of its members. */
+      delivery?: components['schemas']['DeliveryPlace'];
+      /** @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
+      success_url?: string;
+      /** @description https URL for buyers who leave without payment. */
+      cancel_url?: string;
+      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
+      metadata: {
+        [key: string]: string;
+      };
+      /** @description Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
+      live_mode_confirmed: boolean;
+      /** @description True if a `customer_ref` is accepted only from your own server, never from the public checkout. */
+      trusted_customer_ref: boolean;
+      /** @description True for real money, false for the sandbox. */
+      livemode: boolean;
+      /** @description URL of the checkout page. */
+      checkout_url: string;
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Time of the last change to the object.
+       */
+      updated_at: string;
+    };
+    UpdateProductRequest: {
+      /** @description Name of the product, as buyers see it. */
+      name?: string;
+      /** @description Price. */
+      price?: components['schemas']['MoneyInput'];
+      /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      external_product_id?: string | null;
+      /** @description Description of the object. */
+      description?: string | null;
+      /**
+       * @description Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.
+       * @default api
+       * @enum {string}
+       */
+      product_type?: 'api' | 'link' | 'telegram' | 'discord';
+      /** @description Assets that buyers may pay in. An asset other than that of the price is converted when the checkout begins. */
+      accepted_assets?: ('USDC' | 'SOL')[];
+      /**
+       * @description Billing model: `one_off` is bought once, `recurring` is bought again for each period.
+       * @enum {string}
+       */
+      billing_model?: 'one_off' | 'recurring';
+      /** @description Renewal mode: `ONE_OFF` is renewed by the buyer, `AUTOMATIC` renews on the chain and requires a price in USDC and a period of 1 to 365 days. `solana_native_subscription` is an alias of `AUTOMATIC`. */
+      renewal_mode?: ('ONE_OFF' | 'AUTOMATIC' | 'solana_native_subscription') | null;
+      /** @description Days of access per purchase; null: no time limit. Defaults to null for `api` products and 30 for all others. Defaults to 30 for all that renew automatically. */
+      access_period_days?: number | null;
+      /** @description Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
+      usage_units?: number | null;
+      /** @description Name of the units on the checkout page, such as `requests`. */
+      unit_name?: string | null;
+      /** @description Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own. */
+      payout_wallet?: string | null;
+      /** @description Hours of delivered access after the paid time, for late renewals. */
+      grace_hours?: number;
+      /** @description Duration of a checkout session, 300 to 3600 seconds; 900 by default. */
+      session_seconds?: number | null;
+      /** @description Messaging platform on which buyers must prove their identity before payment; null: no proof. The current value also applies to open payments: they are not confirmed without that identity, and money that still arrives is unmatched once they end. */
+      requires_identity?: ('telegram' | 'discord') | null;
+      /**
+       * @description Rail that the checkout shows first.
+       * @enum {string}
+       */
+      default_rail?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+      /** @description Rails that may pay for this product. Defaults to all compatible rails. */
+      allowed_rails?: ('solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc')[];
+      /** @description Identifier of the application that the product belongs to. */
+      access_app_id?: string | null;
+      /** @description Chat or guild that gives access, and the role of its members. */
+      delivery?: components['schemas']['DeliveryPlace'];
+      /** @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
+      success_url?: string | null;
+      /** @description https URL for buyers who leave without payment. */
+      cancel_url?: string | null;
+      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
+      metadata?: {
+        [key: string]: string | null;
+      };
+      /** @description Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
+      live_mode_confirmed?: boolean;
+      /**
+       * @description True to accept `customer_ref` only from your server, by payment session or hand-off. Otherwise buyers may name one at connect: it is unverified, and a purchase under a known one extends that membership without a change of its wallet or email address.
+       * @default false
+       */
+      trusted_customer_ref?: boolean;
+    };
+    ProductPage: {
+      /** @description Entries of this page. */
+      items: components['schemas']['Product'][];
+      /** @description Page number, from 1. */
+      page: number;
+      /** @description Maximum number of entries per page. */
+      per_page: number;
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+      total: number;
+      /** @description Number of pages. */
+      total_pages: number;
+      /** @description True if another page follows. */
+      has_more: boolean;
+      /**
+       * @description False if the list has more entries than `total`.
+       * @enum {boolean}
+       */
+      total_exact?: false;
+    };
+    ConnectRequest: {
+      /**
+       * @description Asset that the buyer pays in: one of the product’s `accepted_assets`. Defaults to the asset of the price.
+       * @enum {string}
+       */
+      asset?: 'USDC' | 'SOL';
+      /** @description Wallet of the buyer. With it, the response contains a transaction to sign. */
+      wallet_address?: string;
+      /**
+       * Format: email
+       * @description Email address.
+       */
+      email?: string;
+      /** @description Your own name for the buyer; identifies membership and entitlement. Sent by the buyer, it is unverified: it extends a known membership and never changes its wallet or email address. Refused with 422 if the product has `trusted_customer_ref`. */
+      customer_ref?: string;
+      /** @description Language of emails, such as `en`. */
+      locale?: string;
+      /** @description Token of a hand-off, from its link. */
+      handoff_token?: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the session in which a buyer proves their identity.
+       */
+      identity_session_id?: string;
+      /**
+       * Format: uuid
+       * @description Payment session from POST /v1/access/payment-sessions. Its price, customer and success URL take precedence. It is paid once.
+       */
+      payment_session_id?: string;
+      /**
+       * Format: uuid
+       * @description Unsigned payment of this product to replace. It fails with `replaced`, and the response is a new payment, in `asset` or with a new expiry. Price, customer, identity, session and hand-off are copied; other fields are ignored. Money that still arrives for the old payment is unmatched. Refused with 409 `in_flight` while a transaction of the old payment may land.
+       */
+      replaces_payment_id?: string;
+    };
+    Subscribing: {
+      /** @description Identifier of the native subscription: the buyer’s consent to one collection per period. */
+      authorization_id: string;
+      /** @description Address of the on-chain plan: price, period and destination. No party can change it. */
+      plan_address: string;
+      /** @description Address of the subscription account, derived from the plan and the wallet. */
+      subscription_address: string;
+      /** @description Length of a period in hours. */
+      period_hours: number;
+      /** @description Remaining steps to sign, in order. If empty, the first period is collected next. */
+      steps: {
+        /**
+         * @description Kind of the step. `approve`: allows the subscriptions program to collect, once for all subscriptions of the wallet; for a wallet that is already subscribed it proves ownership of the checkout. `subscribe`: accepts the terms of this subscription. `resume`: withdraws a cancellation. `revoke`: ends a subscription that cannot continue.
+         * @enum {string}
+         */
+        kind: 'approve' | 'subscribe' | 'resume' | 'revoke';
+        /** @description Unsigned transaction in base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction. Absent until the previous step has landed: GET /v1/payments/{payment_id} returns it then. */
+        transaction?: string;
+        /** @description Last block height at which the transaction is valid. Request a new transaction afterwards. */
+        last_valid_block_height?: number;
+      }[];
+      /**
+       * @description Reason `steps` is empty although steps remain. `refused`: the network would refuse the next step, usually because the wallet holds too little SOL. `plan_missing`: the plan accepts no further subscribers. `ending`: a cancelled subscription must end first. `subscribed`: the wallet is already subscribed and its period is paid. `unavailable`: no node responds.
+       * @enum {string}
+       */
+      problem?: 'refused' | 'plan_missing' | 'ending' | 'subscribed' | 'unavailable';
+      /** @description Page at which the buyer views and cancels the existing subscription, if `problem` is `subscribed`. */
+      manage_url?: string;
+    };
     PriceQuote: {
-      /** @description USDC for one SOL; a USDC is taken for a dollar. */
+      /** @description Price of one SOL in USDC. USDC counts as one dollar. */
       rate: string;
-      /** @description Where the rate comes from. */
+      /** @description Source of the exchange rate. */
       source: string;
       /**
        * Format: date-time
-       * @description When the source said the rate.
+       * @description Time of the exchange rate.
        */
       as_of: string;
       /**
        * Format: date-time
-       * @description When it ends.
+       * @description Time of expiry.
        */
       expires_at: string;
+    };
+    /** @description Ten largest amounts that arrived and do not pay this payment, until the merchant accepts them. Buyer view only. */
+    SeenMoney: {
+      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
+      amount: components['schemas']['Money'];
+      /** @description Signature of the transaction. */
+      tx_signature: string;
+      /**
+       * @description Reason, for your records.
+       * @enum {string}
+       */
+      reason: 'late' | 'underpaid' | 'second_payment' | 'identity_missing';
+    }[];
+    ConnectResponse: {
+      /**
+       * Format: date-time
+       * @description Current time of the session.
+       */
+      now: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the payment. It grants access to the payment’s status.
+       */
+      payment_id: string;
+      /**
+       * @description Status of the payment. `PENDING_CONFIRMATION` only if the payment session already has a payment in flight: wait, do not pay again.
+       * @enum {string}
+       */
+      status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION';
+      /** @description Unique part of the memo. */
+      nonce: string;
+      /** @description Memo that the transaction must carry to be matched to this payment. */
+      memo: string;
+      /** @description Price. */
+      price: components['schemas']['Money'];
+      /** @description Wallet that receives the payment. */
+      recipient: string;
+      /** @description Service fee, paid in the same transaction as the price; absent if none applies. */
+      fee?: {
+        /** @description Wallet that receives the payment. */
+        recipient: string;
+        /**
+         * @description Asset: `USDC` or `SOL`.
+         * @enum {string}
+         */
+        asset: 'USDC' | 'SOL';
+        /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
+        amount: string;
+        /** @description Amount in the smallest units of the asset: an integer as text. */
+        base_units: string;
+      };
+      /** @description Network in CAIP-2. */
+      network: string;
+      /** @description Mint address of the token; absent for SOL. */
+      mint?: string;
+      /** @description Number of decimals of the asset. */
+      decimals: number;
+      /** @description Read-only keys that the transaction must include. The service finds payments by them. */
+      references: string[];
+      /** @description `solana:` URL to show as a QR code. Absent for subscriptions: the buyer signs `subscription.steps`. */
+      solana_pay_url?: string;
+      /** @description Unsigned transaction in base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction. */
+      transaction?: string;
+      /** @description Last block height at which the transaction is valid. Request a new transaction afterwards. */
+      last_valid_block_height?: number;
+      /** @description Steps of a product that renews automatically. */
+      subscription?: components['schemas']['Subscribing'];
+      /** @description Exchange rate of the payment, if the buyer pays in another asset than that of the price. */
+      price_quote?: components['schemas']['PriceQuote'];
+      /** @description Money that arrived and does not pay this payment. Visible to the buyer only. */
+      seen?: components['schemas']['SeenMoney'];
+      /**
+       * Format: date-time
+       * @description Time of expiry.
+       */
+      expires_at: string;
+      /** @description URL of the payment’s status. */
+      status_url: string;
+      /** @description Milliseconds to wait before the next poll; null if the status is final. */
+      poll_after_ms: number | null;
+    };
+    /** @description Identity required before payment: call POST /v1/products/p/{slug}/identity, then connect again with its identity_session_id. */
+    IdentityNeeded: {
+      /** @description Identity requirement of the product. */
+      identity: {
+        /**
+         * @description True if it is required before payment.
+         * @enum {boolean}
+         */
+        required: true;
+        /**
+         * @description Provider name.
+         * @enum {string}
+         */
+        provider: 'telegram' | 'discord';
+      };
+    };
+    SolanaPayLabel: {
+      /** @description Name of the party that requests the payment. */
+      label: string;
+      /**
+       * Format: uri
+       * @description URL of an image for the label.
+       */
+      icon: string;
+    };
+    SolanaPayRequest: {
+      /** @description Wallet that will sign, as Solana Pay sends it. */
+      account: string;
+    } & {
+      [key: string]: unknown;
+    };
+    SolanaPayTransaction: {
+      /** @description Solana transaction in base64. Unsigned if the service created it. */
+      transaction: string;
+      /** @description Human-readable message. */
+      message: string;
+    };
+    SendTransactionRequest: {
+      /** @description Solana transaction in base64. Unsigned if the service created it. */
+      transaction: string;
     };
     UnmatchedPayment: {
       /**
        * Format: uuid
-       * @description The id of this arrival of money.
+       * @description Identifier of the unmatched payment.
        */
       unmatched_id: string;
       /**
        * Format: uuid
-       * @description The id of the payment. Who knows it may read its state.
+       * @description Identifier of the payment. It grants access to the payment’s status.
        */
       payment_id: string;
-      /** @description The signature of the transaction, by which the chain knows it. */
+      /** @description Signature of the transaction. */
       tx_signature: string;
-      /** @description What arrived. */
+      /** @description Amount that arrived. */
       amount: components['schemas']['Money'];
-      /** @description The wallet that paid. */
+      /** @description Wallet that paid. */
       payer_wallet: string;
       /**
        * Format: date-time
-       * @description When the block was made.
+       * @description Time of the block.
        */
       block_time: string;
       /**
-       * @description Why it pays nothing: `late`, `underpaid`, `second_payment` or `identity_missing`.
+       * @description Reason the money was not matched: `late`, `underpaid`, `second_payment` or `identity_missing`.
        * @enum {string}
        */
       reason: 'late' | 'underpaid' | 'second_payment' | 'identity_missing';
       /**
-       * @description How it stands.
+       * @description Status of the object.
        * @enum {string}
        */
       status: 'open' | 'accepted';
       /**
        * Format: uuid
-       * @description The new payment that this money became when you accepted it.
+       * @description Identifier of the payment that was created when you accepted this money.
        */
       recovered_payment_id?: string;
     };
-    /** @description Money that arrived and does not pay this payment, the ten largest, while the merchant has not accepted it. Buyer view only. */
-    SeenMoney: {
-      /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
-      amount: components['schemas']['Money'];
-      /** @description The signature of the transaction, by which the chain knows it. */
-      tx_signature: string;
-      /**
-       * @description Why, for the books.
-       * @enum {string}
-       */
-      reason: 'late' | 'underpaid' | 'second_payment' | 'identity_missing';
-    }[];
     Refund: {
-      /** @description What went back. */
+      /** @description Refunded amount. */
       amount: components['schemas']['Money'];
-      /** @description The signature of the transaction, by which the chain knows it. */
+      /** @description Signature of the transaction. */
       tx_signature: string;
       /**
        * Format: date-time
-       * @description When it happened.
+       * @description Time of the entry.
        */
       at: string;
     };
-    /** @description How its buyer gets in: shown with their own `X-Svc-Identity-Session` alone. */
+    /** @description Access of the buyer. Shown only with the buyer’s `X-Svc-Identity-Session`. */
     BuyersDelivery: {
       /**
-       * @description How it stands.
+       * @description Status of the object.
        * @enum {string}
        */
       status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
-      /** @description The buyer’s own invitation. */
+      /** @description Invitation of this buyer. */
       invite_url?: string;
-      /** @description Why the last attempt failed, in the platform’s words; `not_a_member`: they were invited and have not come yet. */
+      /** @description Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined. */
       last_error?: string;
     };
-    /** @description Of a checkout that begins a subscription, while it can be paid: what is left to sign. */
-    Subscribing: {
-      /** @description The native subscription: a buyer’s consent to be collected from, once a period. */
-      authorization_id: string;
-      /** @description The plan on the chain: price, period and destination, which no party can change. */
-      plan_address: string;
-      /** @description The subscription’s account on the chain, made of the plan and the wallet. */
-      subscription_address: string;
-      /** @description How long a period is. */
-      period_hours: number;
-      /** @description What is left to sign, in this order. Empty where nothing is: the first period is then collected. */
-      steps: {
-        /**
-         * @description `approve`: lets the subscriptions program collect, once for all subscriptions of the wallet; asked of a wallet that is subscribed already, it shows that this checkout is its own. `subscribe`: the terms of this one. `resume`: takes a cancellation back. `revoke`: ends one that cannot go on.
-         * @enum {string}
-         */
-        kind: 'approve' | 'subscribe' | 'resume' | 'revoke';
-        /** @description Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction. Absent while the step before it has not landed: GET /v1/payments/{payment_id} shows it then. */
-        transaction?: string;
-        /** @description Until this block the transaction can be sent; afterwards ask for a new one. */
-        last_valid_block_height?: number;
-      }[];
+    Payment: {
       /**
-       * @description Why `steps` is empty although something is left. `refused`: the network would refuse the next step, most often because the wallet holds too little SOL. `plan_missing`: the plan takes no subscribers any more. `ending`: a cancelled subscription has to be over first. `subscribed`: the wallet is subscribed already, and its period is paid. `unavailable`: no node answers now.
+       * Format: uuid
+       * @description Identifier of the payment. It grants access to the payment’s status.
+       */
+      payment_id: string;
+      /**
+       * @description Origin of the payment.
        * @enum {string}
        */
-      problem?: 'refused' | 'plan_missing' | 'ending' | 'subscribed' | 'unavailable';
-      /** @description Page where the buyer sees and cancels the subscription there is, where `problem` is `subscribed`. */
-      manage_url?: string;
+      kind: 'checkout' | 'x402' | 'metered' | 'renewal' | 'recovered';
+      /** @description Payment rail. GET /v1/access/rails lists them. */
+      rail_id: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id: string;
+      /** @description Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
+      slug: string;
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
+      /**
+       * @description Reason the payment failed, as a code.
+       * @enum {string}
+       */
+      failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed' | 'replaced' | 'collection_failed';
+      /** @description Human-readable form of `failure_code`. */
+      failure_reason?: string;
+      /** @description Price of this payment, fixed when the session began. */
+      price: components['schemas']['Money'];
+      /** @description Service fee, paid in the same transaction as the price; absent if none applies. */
+      fee?: components['schemas']['Money'];
+      /** @description Service fee that this transaction did not pay, because the merchant received the whole amount. */
+      fee_owed?: components['schemas']['Money'];
+      /** @description Amount for the merchant after the fee. Merchant view only. */
+      net?: components['schemas']['Money'];
+      /** @description Amount above the price. */
+      overpaid?: components['schemas']['Money'];
+      /** @description Wallet that paid. */
+      payer_wallet?: string;
+      /** @description Wallet that receives the payment. */
+      recipient_wallet: string;
+      /** @description Memo that the transaction must carry to be matched to this payment. */
+      memo: string;
+      /** @description Read-only keys that the transaction must include. The service finds payments by them. */
+      references: string[];
+      /** @description Signature of the transaction. */
+      tx_signature?: string;
+      /** @description Slot of the block. */
+      slot?: number;
+      /**
+       * Format: date-time
+       * @description Time of the block.
+       */
+      block_time?: string;
+      /**
+       * Format: date-time
+       * @description Time at which the payment was confirmed on the chain.
+       */
+      confirmed_at?: string;
+      /**
+       * Format: date-time
+       * @description Time at which the payment became final.
+       */
+      finalized_at?: string;
+      /**
+       * Format: date-time
+       * @description Time at which the chain dropped the confirmed transaction. Access was revoked, and is restored if the transaction lands after all.
+       */
+      orphaned_at?: string;
+      /**
+       * Format: date-time
+       * @description Time of expiry.
+       */
+      expires_at: string;
+      /** @description Your own name for the customer. Merchant view only. */
+      customer_ref?: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the membership.
+       */
+      membership_id?: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the receipt.
+       */
+      receipt_id?: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the payment that this money had missed.
+       */
+      recovers_payment_id?: string;
+      /** @description Exchange rate, if the price was converted into the paid asset. */
+      price_quote?: components['schemas']['PriceQuote'];
+      /** @description Identity that the buyer proved. Merchant view only. */
+      buyer_identity?: {
+        /**
+         * @description Provider name.
+         * @enum {string}
+         */
+        provider: 'telegram' | 'discord';
+        /** @description Buyer’s user id on the messaging platform. */
+        provider_user_id: string;
+        /** @description Buyer’s user name on the messaging platform. */
+        username?: string;
+      };
+      /** @description Metadata of the payment session, else of the hand-off. Merchant view only. */
+      metadata?: {
+        [key: string]: string;
+      };
+      /** @description Ten largest unmatched amounts. Each one has an event, and is accepted by its signature. Merchant view only. */
+      unmatched?: components['schemas']['UnmatchedPayment'][];
+      /** @description Money that arrived and does not pay this payment. Visible to the buyer only. */
+      seen?: components['schemas']['SeenMoney'];
+      /** @description Refunds to the paying wallet, as found on the chain. */
+      refunded?: components['schemas']['Refund'][];
+      /**
+       * Format: date-time
+       * @description End of the buyer’s access by a confirmed payment, later purchases included. Absent if the access has no end. Buyer view only.
+       */
+      access_until?: string;
+      /** @description Access of the buyer to the chat or guild. Shown only with the buyer’s `X-Svc-Identity-Session`. */
+      delivery?: components['schemas']['BuyersDelivery'];
+      /** @description Current state of the native subscription of a confirmed payment. Buyer view only. */
+      renewal?: {
+        /**
+         * @description Status of the object.
+         * @enum {string}
+         */
+        status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
+        /**
+         * Format: date-time
+         * @description Time of the next charge. Absent if nothing further is charged.
+         */
+        next_charge_at?: string;
+      };
+      /** @description Identifier of the native subscription that paid. */
+      authorization_id?: string;
+      /** @description Remaining steps of a checkout that starts a subscription, while it can be paid. */
+      subscription?: components['schemas']['Subscribing'];
+      /** @description True for real money, false for the sandbox. */
+      livemode: boolean;
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Time of the last change to the object.
+       */
+      updated_at: string;
+      /** @description Version of the object. Each change increases it. */
+      version: number;
+      /** @description Milliseconds to wait before the next poll; null if the status is final. */
+      poll_after_ms: number | null;
+    };
+    SendTransactionResponse: {
+      /** @description Current state of the payment. */
+      payment: components['schemas']['Payment'];
+      /** @description Signature of the transaction. */
+      tx_signature: string;
+    };
+    HandoffRequest: {
+      /** @description Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
+      customer_ref?: string;
+      /**
+       * Format: email
+       * @description Email address.
+       */
+      email?: string;
+      /** @description Address of a Solana wallet. */
+      wallet_address?: string;
+      /**
+       * Format: uri
+       * @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.
+       */
+      success_url?: string;
+      /** @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
+      metadata?: {
+        [key: string]: string;
+      };
+    };
+    Handoff: {
+      /** @description Token of a hand-off, from its link. */
+      handoff_token: string;
+      /** @description Link for the buyer. Valid for one payment. */
+      url: string;
+      /**
+       * Format: date-time
+       * @description Time of expiry.
+       */
+      expires_at: string;
+    };
+    ResolvedHandoff: {
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id: string;
+      /** @description Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
+      slug: string;
+      /** @description Shortened name, for the buyer to recognize. */
+      customer_label?: string;
+      /**
+       * Format: date-time
+       * @description Time of expiry.
+       */
+      expires_at: string;
+    };
+    IdentitySession: {
+      /**
+       * Format: uuid
+       * @description Identifier of the session in which a buyer proves their identity.
+       */
+      identity_session_id: string;
+      /**
+       * @description Provider name.
+       * @enum {string}
+       */
+      provider: 'telegram' | 'discord';
+      /** @description URL to send the buyer to. */
+      deep_link: string;
+      /**
+       * Format: date-time
+       * @description Time of expiry.
+       */
+      expires_at: string;
+    };
+    ConnectorIdentity: {
+      /**
+       * Format: uuid
+       * @description Identifier of the session in which a buyer proves their identity.
+       */
+      identity_session_id: string;
+      /** @description Buyer’s user id on the messaging platform. */
+      provider_user_id: string;
+      /** @description Buyer’s user name on the messaging platform. */
+      username?: string;
+      /** @description Grant by which Discord lets the service add the buyer to a guild. Stored encrypted, used once, then erased. */
+      grant?: {
+        /** @description Access token of the buyer at the platform. Used once to admit the buyer, then erased. */
+        access_token: string;
+        /**
+         * Format: date-time
+         * @description Time of expiry.
+         */
+        expires_at: string;
+      };
+    };
+    CompletedIdentity: {
+      /**
+       * Format: uuid
+       * @description Identifier of the session in which a buyer proves their identity.
+       */
+      identity_session_id: string;
+      /**
+       * @description Provider name.
+       * @enum {string}
+       */
+      provider: 'telegram' | 'discord';
+      /** @description Buyer’s user id on the messaging platform. */
+      provider_user_id: string;
+      /** @description Buyer’s user name on the messaging platform. */
+      username?: string;
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'completed';
+      /**
+       * Format: date-time
+       * @description Time at which the buyer proved their identity.
+       */
+      completed_at: string;
+      /**
+       * Format: date-time
+       * @description Time of expiry.
+       */
+      expires_at: string;
+    };
+    PaymentPage: {
+      /** @description Entries of this page. */
+      items: components['schemas']['Payment'][];
+      /** @description Page number, from 1. */
+      page: number;
+      /** @description Maximum number of entries per page. */
+      per_page: number;
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+      total: number;
+      /** @description Number of pages. */
+      total_pages: number;
+      /** @description True if another page follows. */
+      has_more: boolean;
+      /**
+       * @description False if the list has more entries than `total`.
+       * @enum {boolean}
+       */
+      total_exact?: false;
+    };
+    AcceptUnmatchedRequest: {
+      /** @description Signature of the transaction. */
+      tx_signature: string;
+    };
+    ReceiptRequest: {
+      /** @description Signature of the transaction. */
+      tx_sig: string;
+    };
+    ReceiptDocument: {
+      /**
+       * @description Version of the document format.
+       * @enum {string}
+       */
+      version: '1' | '2';
+      /**
+       * Format: uuid
+       * @description Identifier of the receipt.
+       */
+      receipt_id: string;
+      /** @description Signature of the transaction. */
+      tx_sig: string;
+      /** @description Network in CAIP-2. */
+      network: string;
+      /** @description Slot of the block. */
+      slot: number;
+      /**
+       * Format: date-time
+       * @description Time of the block.
+       */
+      block_time: string;
+      /** @description Wallet that paid. */
+      payer: string;
+      /** @description Wallet that receives the payment. */
+      recipient: string;
+      /** @description Paid amount. */
+      amount: components['schemas']['Money'];
+      /** @description Service fee, paid in the same transaction as the price; absent if none applies. */
+      fee?: components['schemas']['Money'];
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id: string;
+      /** @description Name of the product at the time of payment. */
+      product_name: string;
+      /** @description Seller. */
+      merchant: {
+        /**
+         * Format: uuid
+         * @description Identifier of the account.
+         */
+        account_id: string;
+        /** @description Name of the account, as buyers see it. */
+        display_name: string;
+      };
+      /** @description Memo that the transaction must carry to be matched to this payment. */
+      memo: string;
+      /**
+       * Format: date-time
+       * @description Time of issue.
+       */
+      issued_at: string;
+      /** @description True for real money, false for the sandbox. */
+      livemode: boolean;
+      /** @description Exchange rate, if the price had another asset than the payment. From version 2. */
+      price_quote?: {
+        /** @description Price before conversion. */
+        price: components['schemas']['Money'];
+        /** @description Units of the price’s asset for one unit of the paid asset: a decimal as text. */
+        rate: string;
+        /** @description Source of the exchange rate. */
+        source: string;
+        /**
+         * Format: date-time
+         * @description Time of the exchange rate.
+         */
+        as_of: string;
+      };
+      /** @description Operator of the service. From version 2. */
+      operator?: {
+        /** @description Name of the operator. */
+        name: string;
+        /** @description URL of the operator. */
+        url: string;
+      };
+    };
+    InvoiceLine: {
+      /** @description Description of the line. */
+      description: string;
+      /** @description Quantity: a decimal as text. */
+      quantity: string;
+      /** @description Decimal amount of the line as text. For display only. */
+      amount: string;
+    };
+    InvoiceMetadata: {
+      /** @description Your invoice number. */
+      invoice_number?: string;
+      /** @description Text of your own, such as an order number. */
+      reference?: string;
+      /**
+       * Format: date
+       * @description Date of the invoice, such as `2026-11-21`.
+       */
+      issued_on?: string;
+      /**
+       * Format: date
+       * @description Due date of the invoice, such as `2026-12-21`.
+       */
+      due_on?: string;
+      /** @description Further notes. */
+      notes?: string;
+      /** @description Lines of the invoice. */
+      lines?: components['schemas']['InvoiceLine'][];
+      /** @description Seller, as the invoice names it. */
+      seller?: {
+        /** @description Name of the party. */
+        name?: string;
+        /** @description Postal address. */
+        address?: string;
+        /** @description Tax number. */
+        tax_id?: string;
+      };
+      /** @description Billed party. */
+      bill_to?: {
+        /** @description Name of the party. */
+        name?: string;
+        /** @description Postal address. */
+        address?: string;
+        /** @description Tax number. */
+        tax_id?: string;
+        /**
+         * Format: email
+         * @description Email address.
+         */
+        email?: string;
+      };
+      /** @description Included tax. */
+      tax?: {
+        /** @description Name of the tax. */
+        label?: string;
+        /** @description Rate in percent: a decimal as text. */
+        rate_percent?: string;
+        /** @description Decimal amount of the tax as text. */
+        amount?: string;
+      };
+    };
+    Receipt: {
+      /**
+       * Format: uuid
+       * @description Identifier of the receipt.
+       */
+      receipt_id: string;
+      /** @description Signature of the transaction. */
+      tx_sig: string;
+      /** @description Signed document, as its RFC 8785 bytes. */
+      document: components['schemas']['ReceiptDocument'];
+      /** @description SHA-256 of the document’s bytes, in hex. */
+      sha256: string;
+      /** @description Ed25519 signature over the bytes, in base58. */
+      signature: string;
+      /** @description Identifier of the signing key, published at `/.well-known/svc-receipt-keys.json`. */
+      key_id: string;
+      /** @description URL at which the service verifies the receipt. */
+      verify_url: string;
+      /** @description URL of the public proof page. */
+      public_url: string;
+      /** @description Position in the receipt chain. An account has one chain per mode and `direction`: received payments, and payments for plans. Merchant view only. */
+      link?: {
+        /** @description Position of the receipt in its receipt chain, from 1. */
+        seq: number;
+        /** @description Hash of the previous link: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, "sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a chain has 64 zeros. */
+        prev_hash: string;
+      };
+      /** @description Invoice metadata of the merchant. Merchant view only. */
+      invoice_metadata?: components['schemas']['InvoiceMetadata'];
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+    };
+    RefundTransactionRequest: {
+      /** @description Amount to refund. Defaults to the rest of price and overpayment. */
+      amount?: {
+        /**
+         * @description Asset: `USDC` or `SOL`.
+         * @enum {string}
+         */
+        asset: 'USDC' | 'SOL';
+        /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
+        amount: string;
+      };
+      /**
+       * @description True to revoke what the payment bought once the refund is found, and to stop the subscription that it paid a period of.
+       * @default false
+       */
+      revoke_access?: boolean;
+    };
+    RefundTransaction: {
+      /** @description Solana transaction in base64. Unsigned if the service created it. */
+      transaction: string;
+      /**
+       * Format: date-time
+       * @description Time of expiry.
+       */
+      expires_at: string;
+    };
+    ConfirmRefundRequest: {
+      /** @description Signature of the transaction. */
+      tx_signature: string;
+    };
+    CurrentPayment: components['schemas']['Payment'] & {
+      /**
+       * Format: date-time
+       * @description Current time of the session.
+       */
+      now: string;
+    };
+    ConfirmRequest: {
+      /**
+       * Format: uuid
+       * @description Identifier of the payment. It grants access to the payment’s status.
+       */
+      payment_id: string;
+      /** @description Signature of the transaction. */
+      tx_signature: string;
+    };
+    ConfirmResponse: {
+      /**
+       * Format: date-time
+       * @description Current time of the session.
+       */
+      now: string;
+      /** @description Current state of the payment. */
+      payment: components['schemas']['Payment'];
+      /**
+       * Format: uuid
+       * @description Identifier of the membership.
+       */
+      membership_id?: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the receipt.
+       */
+      receipt_id?: string;
+      /** @description URL to send the buyer to next. */
+      redirect_url?: string;
+      /** @description True if the payment was confirmed before this call. */
+      already_confirmed: boolean;
+    };
+    ChainWebhookResponse: {
+      /** @description Number of transactions accepted for processing. */
+      accepted: number;
+    };
+    /** @description Access to a chat or guild. Independent of the payment. */
+    MembershipDelivery: {
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
+      /**
+       * @description Provider name.
+       * @enum {string}
+       */
+      provider?: 'telegram' | 'discord';
+      /** @description Number of attempts. */
+      attempts: number;
+      /** @description Identity requirement of the product. */
+      identity?: {
+        /** @description Buyer’s user id on the messaging platform. */
+        provider_user_id: string;
+        /** @description Buyer’s user name on the messaging platform. */
+        username?: string;
+      };
+      /** @description Invitation of this member. Events never contain it. */
+      invite_url?: string;
+      /** @description Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined. */
+      last_error?: string;
+      /**
+       * Format: date-time
+       * @description Time at which the buyer was admitted.
+       */
+      delivered_at?: string;
+    };
+    Membership: {
+      /**
+       * Format: uuid
+       * @description Identifier of the membership.
+       */
+      membership_id: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id: string;
+      /** @description Customer: a wallet, or your own name for the customer. Requests name exactly one. */
+      customer: {
+        /** @description Address of a Solana wallet. */
+        wallet_address?: string;
+        /** @description Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
+        customer_ref?: string;
+        /** @description Email address. */
+        email?: string;
+      };
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
+      /** @description End of the paid time; null: no end. */
+      paid_through: string | null;
+      /**
+       * Format: date-time
+       * @description Time until which delivered access continues after the paid time.
+       */
+      grace_until?: string;
+      /** @description End of delivered access: paid time plus grace; null: no end. */
+      expires_at: string | null;
+      /** @description Identifier of the native subscription that pays for the membership. */
+      authorization_id?: string;
+      /**
+       * @description Status of the native subscription that pays for the membership.
+       * @enum {string}
+       */
+      subscription_status?: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
+      /** @description True if the subscription ends with the paid period. */
+      cancel_at_period_end: boolean;
+      /**
+       * Format: date-time
+       * @description Time of the cancellation.
+       */
+      cancelled_at?: string;
+      /** @description Delivery status of the access. */
+      delivery: components['schemas']['MembershipDelivery'];
+      /**
+       * Format: uuid
+       * @description Identifier of the payment that last extended the membership.
+       */
+      last_payment_id: string;
+      /** @description True for real money, false for the sandbox. */
+      livemode: boolean;
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Time of the last change to the object.
+       */
+      updated_at: string;
+      /** @description Version of the object. Each change increases it. */
+      version: number;
+    };
+    MembershipPage: {
+      /** @description Entries of this page. */
+      items: components['schemas']['Membership'][];
+      /** @description Page number, from 1. */
+      page: number;
+      /** @description Maximum number of entries per page. */
+      per_page: number;
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+      total: number;
+      /** @description Number of pages. */
+      total_pages: number;
+      /** @description True if another page follows. */
+      has_more: boolean;
+      /**
+       * @description False if the list has more entries than `total`.
+       * @enum {boolean}
+       */
+      total_exact?: false;
+    };
+    ReceiptPage: {
+      /** @description Entries of this page. */
+      items: components['schemas']['Receipt'][];
+      /** @description Page number, from 1. */
+      page: number;
+      /** @description Maximum number of entries per page. */
+      per_page: number;
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+      total: number;
+      /** @description Number of pages. */
+      total_pages: number;
+      /** @description True if another page follows. */
+      has_more: boolean;
+      /**
+       * @description False if the list has more entries than `total`.
+       * @enum {boolean}
+       */
+      total_exact?: false;
+    };
+    ReceiptVerification: {
+      /** @description True if the receipt is authentic and its payment is still valid. */
+      valid: boolean;
+      /**
+       * @description Reason the receipt is not valid.
+       * @enum {string}
+       */
+      reason?: 'sha256_mismatch' | 'signature_invalid' | 'unknown_key' | 'record_mismatch' | 'transaction_orphaned';
+      /** @description True if the document’s bytes have the hash of the receipt. */
+      sha256_matches: boolean;
+      /** @description True if the named key signed these bytes. */
+      signature_valid: boolean;
+      /** @description Identifier of the signing key. */
+      key_id: string;
+      /** @description SHA-256 of the document’s bytes, in hex. */
+      sha256: string;
+      /**
+       * Format: date-time
+       * @description Time of the check.
+       */
+      checked_at: string;
+    };
+    InvoiceMetadataPatch: {
+      /** @description Your invoice number. */
+      invoice_number?: string | null;
+      /** @description Text of your own, such as an order number. */
+      reference?: string | null;
+      /** @description Date of the invoice, such as `2026-11-21`. */
+      issued_on?: string | null;
+      /** @description Due date of the invoice, such as `2026-12-21`. */
+      due_on?: string | null;
+      /** @description Further notes. */
+      notes?: string | null;
+      /** @description Lines of the invoice. */
+      lines?: components['schemas']['InvoiceLine'][] | null;
+      /** @description Seller, as the invoice names it. */
+      seller?: {
+        /** @description Name of the party. */
+        name?: string | null;
+        /** @description Postal address. */
+        address?: string | null;
+        /** @description Tax number. */
+        tax_id?: string | null;
+      } | null;
+      /** @description Billed party. */
+      bill_to?: {
+        /** @description Name of the party. */
+        name?: string | null;
+        /** @description Postal address. */
+        address?: string | null;
+        /** @description Tax number. */
+        tax_id?: string | null;
+        /** @description Email address. */
+        email?: string | null;
+      } | null;
+      /** @description Included tax. */
+      tax?: {
+        /** @description Name of the tax. */
+        label?: string | null;
+        /** @description Rate in percent: a decimal as text. */
+        rate_percent?: string | null;
+        /** @description Decimal amount of the tax as text. */
+        amount?: string | null;
+      } | null;
+    };
+    SendProofRequest: {
+      /**
+       * Format: email
+       * @description Email address.
+       */
+      email: string;
+      /** @description Name of the object. */
+      name?: string;
+      /** @description Human-readable message. */
+      message?: string;
+      /**
+       * @description Language of emails, such as `en`.
+       * @enum {string}
+       */
+      locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
+    };
+    SendProofResponse: {
+      /** @description Human-readable message. Do not branch on it. */
+      detail: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the message.
+       */
+      message_id: string;
+    };
+    WebhookEndpointPage: {
+      /** @description Entries of this page. */
+      items: components['schemas']['WebhookEndpoint'][];
+      /** @description Page number, from 1. */
+      page: number;
+      /** @description Maximum number of entries per page. */
+      per_page: number;
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+      total: number;
+      /** @description Number of pages. */
+      total_pages: number;
+      /** @description True if another page follows. */
+      has_more: boolean;
+      /**
+       * @description False if the list has more entries than `total`.
+       * @enum {boolean}
+       */
+      total_exact?: false;
+    };
+    CreateWebhookEndpointRequest: {
+      /**
+       * Format: uri
+       * @description An https URL.
+       */
+      url: string;
+      /** @description Description of the object. */
+      description?: string;
+      /** @description Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
+      event_types?: string[];
+      /** @description Products to send events of; empty: all products. */
+      product_ids?: string[];
+      /**
+       * @description Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.
+       * @enum {string}
+       */
+      signed_payload?: 'timestamp.body' | 'body';
+    };
+    WebhookEndpointWithSecret: components['schemas']['WebhookEndpoint'] & {
+      /** @description Signing secret. Shown only in this response. */
+      secret: string;
+    };
+    UpdateWebhookEndpointRequest: {
+      /**
+       * Format: uri
+       * @description An https URL.
+       */
+      url?: string;
+      /** @description Description of the object. */
+      description?: string | null;
+      /** @description Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
+      event_types?: string[];
+      /** @description Products to send events of; empty: all products. */
+      product_ids?: string[];
+      /**
+       * @description Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.
+       * @enum {string}
+       */
+      signed_payload?: 'timestamp.body' | 'body';
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status?: 'enabled' | 'disabled';
+    };
+    RotateSecretRequest: {
+      /**
+       * @description Hours for which the old secret also signs; 24 by default.
+       * @default 24
+       */
+      overlap_hours?: number;
+    };
+    RecoverWebhookRequest: {
+      /**
+       * Format: date-time
+       * @description Start of the time range.
+       */
+      since: string;
+      /**
+       * Format: date-time
+       * @description End of the time range; the current time by default.
+       */
+      until?: string;
+    };
+    WebhookRecovery: {
+      /** @description Number of deliveries scheduled. */
+      scheduled: number;
+    };
+    WebhookDelivery: {
+      /** @description Identifier of the delivery. */
+      delivery_id: number;
+      /**
+       * Format: uuid
+       * @description Identifier of the endpoint.
+       */
+      endpoint_id: string;
+      /** @description Identifier of the event. Use it to process each event once. */
+      event_id: string;
+      /** @description Type of the event, such as `payment.confirmed`. */
+      event_type: string;
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
+      /** @description Number of the attempt, from 1. */
+      attempt: number;
+      /** @description Maximum number of attempts. */
+      max_attempts: number;
+      /** @description HTTP status that your server returned. */
+      response_status?: number;
+      /** @description Response time of your server in milliseconds. */
+      response_ms?: number;
+      /** @description Beginning of the response body of your server. */
+      response_excerpt?: string;
+      /** @description Reason the attempt failed without a response. */
+      error?: string;
+      /**
+       * @description True for a delivery from a test of the endpoint.
+       * @enum {boolean}
+       */
+      test?: true;
+      /** @description Time of the next attempt. */
+      next_attempt_at?: string | null;
+      /** @description Identifier of the delivery that this one repeats. */
+      replay_of?: number;
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Time of completion.
+       */
+      completed_at?: string;
+    };
+    WebhookDeliveryPage: {
+      /** @description Entries of this page. */
+      items: components['schemas']['WebhookDelivery'][];
+      /** @description Page number, from 1. */
+      page: number;
+      /** @description Maximum number of entries per page. */
+      per_page: number;
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+      total: number;
+      /** @description Number of pages. */
+      total_pages: number;
+      /** @description True if another page follows. */
+      has_more: boolean;
+      /**
+       * @description False if the list has more entries than `total`.
+       * @enum {boolean}
+       */
+      total_exact?: false;
+    };
+    WebhookTimeline: {
+      /** @description Entries of this page. */
+      items: {
+        /**
+         * Format: date-time
+         * @description Time of the entry.
+         */
+        at: string;
+        /**
+         * @description Kind of the object.
+         * @enum {string}
+         */
+        kind: 'event' | 'delivery';
+        /** @description Type of the object. */
+        type: string;
+        /** @description Identifier of the event. Use it to process each event once. */
+        event_id?: string;
+        /** @description Identifier of the delivery. */
+        delivery_id?: number;
+        /** @description Status of the object. */
+        status?: string;
+      }[];
+      /** @description Cursor of the next page; null on the last page. */
+      next: string | null;
     };
     Event: {
-      /** @description Its id. */
+      /** @description Unique identifier. */
       id: string;
       /**
-       * @description Of which type it is.
+       * @description Type of the object.
        * @enum {string}
        */
       type:
@@ -3136,2624 +5393,69 @@ export interface components {
         | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
       /**
-       * @description Of a test: an example that happened to nobody. It is in no list of events.
+       * @description True for a test event: an example without a real object. Event lists do not contain it.
        * @enum {boolean}
        */
       test?: true;
       /**
        * Format: date-time
-       * @description When it was made.
+       * @description Time at which the object was created.
        */
       created_at: string;
-      /** @description True of real money, false of the sandbox. */
+      /** @description True for real money, false for the sandbox. */
       livemode: boolean;
-      /** @description The version of the API whose shapes the event has. */
+      /** @description API version of the event’s schema. */
       api_version: string;
       /**
        * Format: uuid
-       * @description The id of the account.
+       * @description Identifier of the account.
        */
       account_id: string;
-      /** @description The object it happened to, and which version of it this is. */
+      /** @description Object of the event, and the version of the object. */
       subject: {
-        /** @description Of which type it is. */
+        /** @description Type of the object. */
         type: string;
-        /** @description Its id. */
+        /** @description Unique identifier. */
         id: string;
-        /** @description Counts the changes: the higher one is the newer one. */
+        /** @description Version of the object. Each change increases it. */
         version: number;
       };
-      /** @description What it happened to. */
+      /** @description Data of the event. */
       data: {
-        /** @description The object as its GET answers it. */
+        /** @description Object as its GET operation returns it. */
         object: {
           [key: string]: unknown;
         };
-        /** @description What was before, where it is known. */
+        /** @description Previous values of the changed fields, if known. */
         previous?: {
           [key: string]: unknown;
         };
-        /** @description Of `payment.refunded`: the refund that was seen. */
+        /** @description Refund of a `payment.refunded` event. */
         refund?: {
           [key: string]: unknown;
         };
-        /** @description Of `receipt.proof_sent`: to whom, and under which id. */
+        /** @description Recipient and identifier of a `receipt.proof_sent` event. */
         proof?: {
           [key: string]: unknown;
         };
-        /** @description Of a ticket: the message that was written. */
+        /** @description Message of a ticket event. */
         message?: {
           [key: string]: unknown;
         };
       };
     };
-    Receipt: {
-      /**
-       * Format: uuid
-       * @description The id of the receipt.
-       */
-      receipt_id: string;
-      /** @description The signature of the transaction, by which the chain knows it. */
-      tx_sig: string;
-      /** @description What is signed. Hash its RFC 8785 bytes to check it. */
-      document: components['schemas']['ReceiptDocument'];
-      /** @description SHA-256 of the document’s bytes, in hex. */
-      sha256: string;
-      /** @description Ed25519 over the bytes, base58. */
-      signature: string;
-      /** @description The key that signed, at `/.well-known/svc-receipt-keys.json`. */
-      key_id: string;
-      /** @description Where the service checks it. */
-      verify_url: string;
-      /** @description The proof as a page that anybody may open. */
-      public_url: string;
-      /** @description Place in its hash chain. An account has one in each mode for each `direction`: what it received, and what it paid for plans. Merchant view only. */
-      link?: {
-        /** @description The place of this receipt in its chain, from 1. */
-        seq: number;
-        /** @description Of the link before: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, "sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a chain carries 64 zeros. */
-        prev_hash: string;
-      };
-      /** @description What you wrote to the receipt for your books. */
-      invoice_metadata?: components['schemas']['InvoiceMetadata'];
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-    };
-    /** @description Signed as its RFC 8785 bytes. */
-    ReceiptDocument: {
-      /**
-       * @description The form of the document.
-       * @enum {string}
-       */
-      version: '1' | '2';
-      /**
-       * Format: uuid
-       * @description The id of the receipt.
-       */
-      receipt_id: string;
-      /** @description The signature of the transaction, by which the chain knows it. */
-      tx_sig: string;
-      /** @description The network in CAIP-2. */
-      network: string;
-      /** @description The slot of the block. */
-      slot: number;
-      /**
-       * Format: date-time
-       * @description When the block was made.
-       */
-      block_time: string;
-      /** @description The wallet that paid. */
-      payer: string;
-      /** @description The wallet that is paid. */
-      recipient: string;
-      /** @description What was paid. */
-      amount: components['schemas']['Money'];
-      /** @description The service’s share, which the buyer’s one transaction pays beside the merchant’s; absent where there is none. */
-      fee?: components['schemas']['Money'];
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id: string;
-      /** @description The product’s name when it was paid. */
-      product_name: string;
-      /** @description Who sells. */
-      merchant: {
-        /**
-         * Format: uuid
-         * @description The id of the account.
-         */
-        account_id: string;
-        /** @description The name of the account, as buyers see it. */
-        display_name: string;
-      };
-      /** @description The text that the transaction has to carry, so that it is known for this payment. */
-      memo: string;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      issued_at: string;
-      /** @description True of real money, false of the sandbox. */
-      livemode: boolean;
-      /** @description Where the price was of another asset than what was paid. Version 2. */
-      price_quote?: {
-        /** @description The price before it was converted. */
-        price: components['schemas']['Money'];
-        /** @description Units of the price’s asset for one of the asset paid in, a decimal as text. */
-        rate: string;
-        /** @description Where the rate comes from. */
-        source: string;
-        /**
-         * Format: date-time
-         * @description When the source said the rate.
-         */
-        as_of: string;
-      };
-      /** @description Who runs the service. Version 2. */
-      operator?: {
-        /** @description Who runs the service. */
-        name: string;
-        /** @description Where the operator is found. */
-        url: string;
-      };
-    };
-    /** @description What the merchant wrote to it. Merchant view only. */
-    InvoiceMetadata: {
-      /** @description Your number of the invoice. */
-      invoice_number?: string;
-      /** @description A text of yours, such as an order number. */
-      reference?: string;
-      /**
-       * Format: date
-       * @description The day of the invoice, as `2026-11-21`.
-       */
-      issued_on?: string;
-      /**
-       * Format: date
-       * @description The day by which it is due.
-       */
-      due_on?: string;
-      /** @description Anything else. */
-      notes?: string;
-      /** @description What was sold, line by line. */
-      lines?: components['schemas']['InvoiceLine'][];
-      /** @description Who sells, as the invoice has it. */
-      seller?: {
-        /** @description A name. */
-        name?: string;
-        /** @description A postal address. */
-        address?: string;
-        /** @description A number of the tax office. */
-        tax_id?: string;
-      };
-      /** @description Who is billed. */
-      bill_to?: {
-        /** @description A name. */
-        name?: string;
-        /** @description A postal address. */
-        address?: string;
-        /** @description A number of the tax office. */
-        tax_id?: string;
-        /**
-         * Format: email
-         * @description An e-mail address.
-         */
-        email?: string;
-      };
-      /** @description The tax that is contained. */
-      tax?: {
-        /** @description A short name. */
-        label?: string;
-        /** @description The rate in per cent, a decimal as text. */
-        rate_percent?: string;
-        /** @description The tax itself, a decimal as text. */
-        amount?: string;
-      };
-    };
-    InvoiceLine: {
-      /** @description A description. */
-      description: string;
-      /** @description How many, a decimal as text. */
-      quantity: string;
-      /** @description What the line comes to, a decimal as text. For people: nothing is computed from it. */
-      amount: string;
-    };
-    Membership: {
-      /**
-       * Format: uuid
-       * @description The id of the membership.
-       */
-      membership_id: string;
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id: string;
-      /** @description Whom it is about: a wallet, or your own name of the customer. Exactly one where it is asked for. */
-      customer: {
-        /** @description The address of a Solana wallet. */
-        wallet_address?: string;
-        /** @description Your own name of the customer: 1 to 180 characters, no control characters, no space at either end. Compared after Unicode NFC. */
-        customer_ref?: string;
-        /** @description An e-mail address. */
-        email?: string;
-      };
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
-      /** @description Until when it is paid; null: without an end. */
-      paid_through: string | null;
-      /**
-       * Format: date-time
-       * @description Until when delivered access goes on although the paid time is over.
-       */
-      grace_until?: string;
-      /** @description When delivered access ends: paid time and its grace; null: never. */
-      expires_at: string | null;
-      /** @description The native subscription that pays for it. */
-      authorization_id?: string;
-      /**
-       * @description Where the native subscription stands that pays for it.
-       * @enum {string}
-       */
-      subscription_status?: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
-      /** @description True: it ends with the time that is paid. */
-      cancel_at_period_end: boolean;
-      /**
-       * Format: date-time
-       * @description When it was cancelled.
-       */
-      cancelled_at?: string;
-      /** @description How giving access stands. */
-      delivery: components['schemas']['MembershipDelivery'];
-      /**
-       * Format: uuid
-       * @description The payment that extended it last.
-       */
-      last_payment_id: string;
-      /** @description True of real money, false of the sandbox. */
-      livemode: boolean;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-      /**
-       * Format: date-time
-       * @description When it last changed.
-       */
-      updated_at: string;
-      /** @description Counts the changes: the higher one is the newer one. */
-      version: number;
-    };
-    /** @description Access to a chat or guild. It never touches the payment. */
-    MembershipDelivery: {
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
-      /**
-       * @description Who it is done with.
-       * @enum {string}
-       */
-      provider?: 'telegram' | 'discord';
-      /** @description How often it was tried. */
-      attempts: number;
-      /** @description Whether the buyer has to say who they are, and where. */
-      identity?: {
-        /** @description The buyer’s id on that platform. */
-        provider_user_id: string;
-        /** @description The buyer’s name there. */
-        username?: string;
-      };
-      /** @description The member’s own invitation. It is in no event. */
-      invite_url?: string;
-      /** @description Why the last attempt failed, in the platform’s words; `not_a_member`: they were invited and have not come yet. */
-      last_error?: string;
-      /**
-       * Format: date-time
-       * @description When they were let in.
-       */
-      delivered_at?: string;
-    };
-    /** @description A buyer’s consent on the chain to be collected from, once a period. */
-    NativeSubscription: {
-      /** @description The native subscription: a buyer’s consent to be collected from, once a period. */
-      authorization_id: string;
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id: string;
-      /** @description The wallet that gave its consent and is collected from. */
-      subscriber_wallet: string;
-      /** @description The plan on the chain: price, period and destination, which no party can change. */
-      plan_address: string;
-      /** @description The subscription’s account on the chain, made of the plan and the wallet. */
-      subscription_address: string;
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
-      /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
-      amount: components['schemas']['Money'] & unknown;
-      /** @description How long a period is. */
-      period_hours: number;
-      /**
-       * Format: date-time
-       * @description Of the period that was collected last, by the chain.
-       */
-      current_period_start?: string;
-      /**
-       * Format: date-time
-       * @description When that period ends, by the chain.
-       */
-      current_period_end?: string;
-      /** @description Until when it is paid; null: without an end. */
-      paid_through: string | null;
-      /** @description The last attempt to collect a period. */
-      last_collection?: {
-        /**
-         * Format: date-time
-         * @description When it happened.
-         */
-        at: string;
-        /**
-         * @description How it stands.
-         * @enum {string}
-         */
-        status: 'collected' | 'failed';
-        /**
-         * @description What it is, for a program: branch on this.
-         * @enum {string}
-         */
-        code?:
-          | 'subscription_cancelled'
-          | 'subscription_requires_reapproval'
-          | 'insufficient_funds'
-          | 'account_frozen'
-          | 'account_missing'
-          | 'receiver_missing'
-          | 'puller_removed';
-        /** @description The signature of the transaction, by which the chain knows it. */
-        tx_signature?: string;
-      };
-      /** @description When the buyer’s cancellation was seen on the chain, and from when on nothing can be collected. */
-      cancel?: {
-        /**
-         * Format: date-time
-         * @description When the cancellation was seen on the chain.
-         */
-        requested_at: string;
-        /**
-         * Format: date-time
-         * @description From when on nothing can be collected.
-         */
-        effective_at: string;
-      };
-      /**
-       * Format: date-time
-       * @description Time at which the merchant ended collecting.
-       */
-      stopped_at?: string;
-      /** @description True of real money, false of the sandbox. */
-      livemode: boolean;
-      /** @description Counts the changes: the higher one is the newer one. */
-      version: number;
-    };
-    Entitlement: {
-      /**
-       * Format: uuid
-       * @description The id of the entitlement: always the same for this customer and product.
-       */
-      entitlement_id: string;
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id: string;
-      /** @description Whom it is about: a wallet, or your own name of the customer. Exactly one where it is asked for. */
-      customer: components['schemas']['Customer'];
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'active' | 'exhausted' | 'expired' | 'revoked';
-      /** @description null while use is not counted. */
-      granted_units: number | null;
-      /** @description How many units were used. */
-      used_units: number;
-      /** @description How many units are left; null: without a limit. */
-      remaining: number | null;
-      /** @description Until when it is paid; null: without an end. */
-      paid_through: string | null;
-      /** @description True if neither a number of units nor a time ends the access. */
-      unlimited: boolean;
-      /** @description True of real money, false of the sandbox. */
-      livemode: boolean;
-      /** @description Counts the changes: the higher one is the newer one. */
-      version: number;
-      /**
-       * Format: date-time
-       * @description When it last changed.
-       */
-      updated_at: string;
-    };
-    Customer: {
-      /** @description The address of a Solana wallet. */
-      wallet_address?: string;
-      /** @description Your own name of the customer: 1 to 180 characters, no control characters, no space at either end. Compared after Unicode NFC. */
-      customer_ref?: string;
-    };
-    MeteredSession: {
-      /** @description The id of the session. */
-      session_id: string;
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'created' | 'open' | 'closing' | 'closed' | 'expired' | 'failed';
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id: string;
-      /** @description Whom it is about: a wallet, or your own name of the customer. Exactly one where it is asked for. */
-      customer?: {
-        /** @description The address of a Solana wallet. */
-        wallet_address?: string;
-        /** @description Your own name of the customer: 1 to 180 characters, no control characters, no space at either end. Compared after Unicode NFC. */
-        customer_ref?: string;
-      };
-      /** @description Address of the payment channel, once there is one. */
-      channel_id?: string;
-      /** @description Address of the payment-channels program that the channel belongs to. */
-      channel_program: string;
-      /** @description Where a buyer’s client opens the session, and where it may do all that follows. */
-      authorize_url: string;
-      /** @description Where your server keeps an amount free before it delivers. */
-      deliveries_url: string;
-      /** @description Where the buyer’s client pays for a delivery with a voucher. */
-      commits_url: string;
-      /** @description In the answer that creates the session: the value of `WWW-Authenticate` and what it asks for. */
-      challenge?: {
-        /** @description The value of `WWW-Authenticate` that asks for the opening of the channel. */
-        header: string;
-        /** @description What that header asks for, decoded. */
-        request: {
-          [key: string]: unknown;
-        };
-      };
-      /** @description The most that a buyer may lock up in the channel. */
-      cap: components['schemas']['Money'];
-      /** @description What the buyer locked up, as the chain says. */
-      deposit: components['schemas']['Money'] & unknown;
-      /** @description The highest amount that vouchers promise. */
-      cumulative: components['schemas']['Money'] & unknown;
-      /** @description Kept free by deliveries that are not paid yet. */
-      reserved: components['schemas']['Money'] & unknown;
-      /** @description Of the promised amount, what the chain has accepted. */
-      settled: components['schemas']['Money'] & unknown;
-      /** @description What one unit costs, for deliveries that are counted in units. */
-      unit_price?: components['schemas']['Money'];
-      /** @description The least by which a voucher goes beyond the one before. */
-      min_voucher_delta: components['schemas']['Money'];
-      /** @description After so many seconds without use the session is closed, unless something is reserved. */
-      idle_timeout_seconds: number;
-      /** @description The least time the channel gives us to settle, after its payer asks to close it. */
-      grace_period_seconds: number;
-      /** @description The wallet that paid. */
-      payer?: string;
-      /** @description The key whose vouchers the channel accepts. */
-      authorized_signer?: string;
-      /**
-       * Format: date-time
-       * @description Until when it can be opened.
-       */
-      expires_at: string;
-      /** @description True of real money, false of the sandbox. */
-      livemode: boolean;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-      /**
-       * Format: date-time
-       * @description When it last changed.
-       */
-      updated_at: string;
-      /** @description Counts the changes: the higher one is the newer one. */
-      version: number;
-    };
-    SupportTicket: {
-      /**
-       * Format: uuid
-       * @description The id of the ticket.
-       */
-      ticket_id: string;
-      /** @description What it is about. */
-      subject: string;
-      /**
-       * @description What it is about.
-       * @enum {string}
-       */
-      category: 'payment' | 'delivery' | 'webhook' | 'billing' | 'other';
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'open' | 'pending' | 'resolved' | 'closed';
-      /**
-       * Format: uuid
-       * @description The id of the payment. Who knows it may read its state.
-       */
-      payment_id?: string;
-      /**
-       * Format: uuid
-       * @description The id of the membership.
-       */
-      membership_id?: string;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-      /**
-       * Format: date-time
-       * @description When it last changed.
-       */
-      updated_at: string;
-      /**
-       * Format: date-time
-       * @description When somebody last wrote.
-       */
-      last_message_at: string;
-      /** @description True of real money, false of the sandbox. */
-      livemode: boolean;
-    };
-    SupportMessage: {
-      /**
-       * Format: uuid
-       * @description The id of the message.
-       */
-      message_id: string;
-      /**
-       * @description Who wrote it.
-       * @enum {string}
-       */
-      author: 'merchant' | 'staff' | 'system';
-      /** @description What was written. */
-      body: string;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-    };
-    PayoutChange: {
-      /** @description The wallet that is paid from now on; null: what it falls back to. */
-      payout_wallet: string | null;
-      /** @description What was before, where it is known. */
-      previous?: string | null;
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id?: string;
-      /** @description The way of being paid; GET /v1/access/rails lists them. */
-      rail_id?: string;
-      /**
-       * @description Who changed it.
-       * @enum {string}
-       */
-      by: 'key' | 'person';
-    };
-    WebhookEndpoint: {
-      /**
-       * Format: uuid
-       * @description The id of the endpoint.
-       */
-      endpoint_id: string;
-      /**
-       * @description Of which kind it is.
-       * @enum {string}
-       */
-      kind: 'webhook' | 'automation';
-      /** @description Where events are sent. */
-      url: string;
-      /** @description A description. */
-      description?: string;
-      /** @description Which events are sent: `payment.confirmed`, a group as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
-      event_types: string[];
-      /** @description Of which products; empty: of all. */
-      product_ids: string[];
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'enabled' | 'disabled';
-      /** @description Why it is disabled. */
-      disabled_reason?: string;
-      /**
-       * @description What `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.
-       * @enum {string}
-       */
-      signed_payload: 'timestamp.body' | 'body';
-      /** @description The end of the secret, to recognise it by. */
-      secret_hint: string;
-      /**
-       * Format: date-time
-       * @description When an attempt last succeeded.
-       */
-      last_success_at?: string;
-      /**
-       * Format: date-time
-       * @description When an attempt last failed.
-       */
-      last_failure_at?: string;
-      /** @description Attempts that failed since the last that succeeded. */
-      failure_streak: number;
-      /**
-       * Format: date-time
-       * @description Since when every delivery fails.
-       */
-      failing_since?: string;
-      /**
-       * Format: date-time
-       * @description When the endpoint is given up, unless a delivery succeeds before.
-       */
-      disables_at?: string;
-      /** @description True of real money, false of the sandbox. */
-      livemode: boolean;
-      /** @description Key or person that created the endpoint. */
-      created_by: components['schemas']['Maker'];
-      /** @description Key or person that last changed its URL or secret. */
-      changed_by?: components['schemas']['Maker'];
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-      /**
-       * Format: date-time
-       * @description When it last changed.
-       */
-      updated_at: string;
-    };
-    Maker: {
-      /**
-       * @description Of which kind it is.
-       * @enum {string}
-       */
-      kind: 'key' | 'person';
-      /**
-       * Format: uuid
-       * @description Its id.
-       */
-      id: string;
-    };
-    AuthResponse: {
-      /** @description The session token, for `Authorization: Bearer`. */
-      token: string;
-      /**
-       * Format: uuid
-       * @description The id of the account.
-       */
-      user_id: string;
-      /**
-       * @description The plan: `free`, `starter`, `growth` or `scale`.
-       * @enum {string}
-       */
-      tier: 'free' | 'starter' | 'growth' | 'scale';
-      /** @description An e-mail address. */
-      email: string | null;
-      /** @description What the token says of the account. */
-      claims: components['schemas']['Claims'];
-      /**
-       * Format: date-time
-       * @description When it ends.
-       */
-      expires_at: string;
-    };
-    Claims: {
-      /** @description A score of the account, for tools that ask for one. */
-      svc_score: boolean;
-      /** @description Whether the account may be paid. */
-      svc_pay: boolean;
-      /** @description Whether the account may use operating tools. */
-      svc_ops: boolean;
-      /** @description Whether this is a person who runs the deployment. */
-      is_staff: boolean;
-    };
-    Error: {
-      /** @description What happened, for a person. Never branch on it. */
-      detail: string;
-      /**
-       * @description What went wrong, for a program: branch on this.
-       * @enum {string}
-       */
-      code:
-        | 'idempotency_key_required'
-        | 'idempotency_key_too_long'
-        | 'idempotency_key_invalid'
-        | 'invalid_rpc_payload'
-        | 'invalid_state'
-        | 'invalid_product_type'
-        | 'invalid_authorization'
-        | 'invalid_credentials'
-        | 'connector_secret_invalid'
-        | 'webhook_signature_failed'
-        | 'payment_required'
-        | 'handoff_secret_mismatch'
-        | 'account_suspended'
-        | 'account_deleted'
-        | 'admin_requires_staff'
-        | 'entitlement_missing'
-        | 'subscription_expired'
-        | 'spend_limit_exceeded'
-        | 'not_found'
-        | 'method_not_allowed'
-        | 'email_registered'
-        | 'payment_transaction_conflict'
-        | 'payment_failed'
-        | 'ticket_closed'
-        | 'idempotency_in_progress'
-        | 'idempotency_conflict'
-        | 'idempotency_race'
-        | 'setup_not_ready'
-        | 'duplicate_settlement'
-        | 'subscription_cancelled'
-        | 'subscription_requires_reapproval'
-        | 'state_conflict'
-        | 'session_expired'
-        | 'handoff_expired'
-        | 'channel_closed'
-        | 'identity_expired'
-        | 'payload_too_large'
-        | 'unsupported_media_type'
-        | 'validation_error'
-        | 'unknown_field'
-        | 'no_change'
-        | 'password_too_short'
-        | 'invalid_permissions'
-        | 'identity_verification_required'
-        | 'invalid_wallet_address'
-        | 'payment_mismatch'
-        | 'rate_limited'
-        | 'plan_limit_reached'
-        | 'internal_error'
-        | 'misconfigured'
-        | 'billing_not_configured'
-        | 'oauth_not_configured'
-        | 'fee_wallet_missing'
-        | 'mail_not_configured'
-        | 'handoff_not_configured'
-        | 'price_unavailable'
-        | 'rpc_unavailable'
-        | 'temporarily_unavailable';
-      /** @description The id of the request, by which the operator finds it in the log. */
-      request_id: string;
-      /** @description A page that explains it. */
-      docs_url: string;
-      /** @description Whether the same request, sent again, may succeed. */
-      retryable: boolean;
-      /** @description More about it, for a program. What is in it depends on the code. */
-      meta: {
-        [key: string]: unknown;
-      };
-    };
-    HTTPValidationError: {
-      /** @description What happened, for a person. Never branch on it. */
-      detail: {
-        /** @description Where: `body`, `query`, `path` or `header`, then the field. */
-        loc: (string | number)[];
-        /** @description What is wrong there. */
-        msg: string;
-        /** @description Of which type it is. */
-        type: string;
-        /** @description Of an `unknown_field`: the known field whose name is nearest, if one is near. */
-        ctx?: {
-          /** @description The known name that is nearest. */
-          nearest?: string;
-        };
-      }[];
-      /**
-       * @description What it is, for a program: branch on this.
-       * @enum {string}
-       */
-      code:
-        | 'idempotency_key_required'
-        | 'idempotency_key_too_long'
-        | 'idempotency_key_invalid'
-        | 'invalid_rpc_payload'
-        | 'invalid_state'
-        | 'invalid_product_type'
-        | 'invalid_authorization'
-        | 'invalid_credentials'
-        | 'connector_secret_invalid'
-        | 'webhook_signature_failed'
-        | 'payment_required'
-        | 'handoff_secret_mismatch'
-        | 'account_suspended'
-        | 'account_deleted'
-        | 'admin_requires_staff'
-        | 'entitlement_missing'
-        | 'subscription_expired'
-        | 'spend_limit_exceeded'
-        | 'not_found'
-        | 'method_not_allowed'
-        | 'email_registered'
-        | 'payment_transaction_conflict'
-        | 'payment_failed'
-        | 'ticket_closed'
-        | 'idempotency_in_progress'
-        | 'idempotency_conflict'
-        | 'idempotency_race'
-        | 'setup_not_ready'
-        | 'duplicate_settlement'
-        | 'subscription_cancelled'
-        | 'subscription_requires_reapproval'
-        | 'state_conflict'
-        | 'session_expired'
-        | 'handoff_expired'
-        | 'channel_closed'
-        | 'identity_expired'
-        | 'payload_too_large'
-        | 'unsupported_media_type'
-        | 'validation_error'
-        | 'unknown_field'
-        | 'no_change'
-        | 'password_too_short'
-        | 'invalid_permissions'
-        | 'identity_verification_required'
-        | 'invalid_wallet_address'
-        | 'payment_mismatch'
-        | 'rate_limited'
-        | 'plan_limit_reached'
-        | 'internal_error'
-        | 'misconfigured'
-        | 'billing_not_configured'
-        | 'oauth_not_configured'
-        | 'fee_wallet_missing'
-        | 'mail_not_configured'
-        | 'handoff_not_configured'
-        | 'price_unavailable'
-        | 'rpc_unavailable'
-        | 'temporarily_unavailable';
-      /** @description The id of the request, by which the operator finds it in the log. */
-      request_id: string;
-      /** @description A page that explains it. */
-      docs_url: string;
-      /** @description Whether the same request, sent again, may succeed. */
-      retryable: boolean;
-      /** @description More about it, for a program. What is in it depends on the code. */
-      meta: {
-        [key: string]: unknown;
-      };
-    };
-    RegisterRequest: {
-      /**
-       * Format: email
-       * @description An e-mail address.
-       */
-      email: string;
-      /** @description 8 to 128 characters. */
-      password: string;
-      /** @description The name of the account, as buyers see it. */
-      display_name: string;
-    };
-    LoginRequest: {
-      /**
-       * Format: email
-       * @description An e-mail address.
-       */
-      email: string;
-      /** @description 8 to 128 characters. */
-      password: string;
-    };
-    WalletNonce: {
-      /** @description The part that makes the text good once. */
-      message_nonce: string;
-      /** @description What it says. */
-      message: string;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      issued_at: string;
-      /**
-       * Format: date-time
-       * @description When it ends.
-       */
-      expires_at: string;
-    };
-    WalletNonceRequest: {
-      /** @description base58 */
-      wallet_address: string;
-    };
-    WalletLoginRequest: {
-      /** @description base58 */
-      wallet_address: string;
-      /** @description base58 Ed25519 signature of `message`, or of the bare `message_nonce`. The bare nonce names no domain: a session from it makes keys, but never sets a payout wallet, moves an external product id, sets a password or deletes the account. */
-      signed_message: string;
-      /** @description The part that makes the text good once. */
-      message_nonce: string;
-    };
-    RefreshRequest: {
-      /** @description The token to renew, where it is not in the header. */
-      token?: string;
-    };
-    DetailResponse: {
-      /** @description What happened, for a person. Never branch on it. */
-      detail: string;
-    };
-    VerifyEmailRequest: {
-      /** @description From the e-mail: what follows `#token=` in its link. */
-      token: string;
-    };
-    VerificationPreview: {
-      /** @description The wallet that will sign, as Solana Pay sends it. */
-      account: string;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-      /** @description An e-mail address. */
-      email: string;
-    };
-    PreviewVerificationRequest: {
-      /** @description From the e-mail: what follows `#token=` in its link. */
-      token: string;
-    };
-    DisownEmailRequest: {
-      /** @description From the e-mail: what follows `#token=` in its link. */
-      token: string;
-    };
-    ForgotPasswordRequest: {
-      /**
-       * Format: email
-       * @description An e-mail address.
-       */
-      email: string;
-    };
-    ResetPasswordRequest: {
-      /** @description From the e-mail: what follows `#token=` in its link. */
-      token: string;
-      /** @description The new one: 8 to 128 characters. */
-      new_password: string;
-    };
-    OAuthProviders: {
-      /** @description Who signs people in. */
-      providers: {
-        /**
-         * @description Who it is done with.
-         * @enum {string}
-         */
-        provider: 'google' | 'github';
-        /** @description Whether it works on this deployment. */
-        configured: boolean;
-        /** @description Where the provider sends the person back to; register it there. */
-        callback_url: string;
-        /** @description The variables that are not set. */
-        missing: string[];
-      }[];
-    };
-    OAuthStart: {
-      /**
-       * @description Who it is done with.
-       * @enum {string}
-       */
-      provider: 'google' | 'github';
-      /** @description Where the provider sends the person back to; register it there. */
-      callback_url: string;
-      /** @description Where to send the person. */
-      authorization_url: string;
-    };
-    SignInIdentities: {
-      /** @description The entries of this page. */
-      items: {
-        /**
-         * @description Who it is done with.
-         * @enum {string}
-         */
-        provider: 'google' | 'github';
-        /** @description An e-mail address. */
-        email?: string;
-        /**
-         * Format: date-time
-         * @description When it was linked.
-         */
-        linked_at: string;
-      }[];
-    };
-    Account: {
-      /**
-       * Format: uuid
-       * @description The id of the account.
-       */
-      user_id: string;
-      /** @description An e-mail address. */
-      email: string | null;
-      /** @description The address of a Solana wallet. */
-      wallet_address: string | null;
-      /** @description The name of the account, as buyers see it. */
-      display_name: string;
-      /**
-       * @description The plan: `free`, `starter`, `growth` or `scale`.
-       * @enum {string}
-       */
-      tier: 'free' | 'starter' | 'growth' | 'scale';
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'active' | 'suspended' | 'deleted';
-      /** @description Whether the address is proven. */
-      email_verified: boolean;
-      /**
-       * @description E-mails to the address came back, or one was reported as spam: none goes there until it is proven once more.
-       * @enum {string}
-       */
-      email_problem?: 'bounced' | 'complained';
-      /** @description An IANA time zone, such as `Europe/Berlin`: days of figures are its days. */
-      timezone: string;
-      /**
-       * @description What language e-mails to you are in.
-       * @enum {string}
-       */
-      locale: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-      /** @description The key that calls. */
-      key_id: string | null;
-      /** @description What the sandbox of the account holds. */
-      sandbox: boolean;
-      /** @description Which e-mails are sent. */
-      notification_prefs: components['schemas']['NotificationPrefs'];
-      /** @description How your checkout pages look. */
-      merchant_settings: components['schemas']['MerchantSettings'];
-      /** @description What the token says of the account. */
-      claims: components['schemas']['Claims'];
-      /** @description Whether it signs in with a password. */
-      has_password: boolean;
-      /** @description The other ways the account signs in. */
-      auth_providers: string[];
-      /** @description What ended when the account was taken over by the reader of its address. */
-      claimed?: components['schemas']['ClaimedAccount'];
-    };
-    /** @description Which e-mails you get; all of them at first. */
-    NotificationPrefs: {
-      /** @description When an endpoint fails or is disabled. */
-      webhooks: boolean;
-      /** @description When money pays nothing, or was paid back. */
-      payouts: boolean;
-      /** @description Before a plan ends. */
-      renewals: boolean;
-      /** @description Receipts to buyers who gave an address. */
-      buyer_receipts: boolean;
-      /** @description About what is new here. */
-      product_news: boolean;
-    };
-    MerchantSettings: {
-      /** @description Empty where it is not set. */
-      checkout_brand_name: string;
-      /** @description Empty where it is not set. */
-      checkout_logo_url: string;
-      /** @description Empty where it is not set. */
-      checkout_hero_image_url: string;
-      /** @description Empty where it is not set. */
-      checkout_success_button_label: string;
-      /** @description Empty where it is not set. */
-      checkout_accent_hex: string;
-      /** @description Empty where it is not set. */
-      default_redirect_url: string;
-      /** @description Empty where it is not set. */
-      default_support_url: string;
-    };
-    /** @description There once the reader of the address has taken the account over from whoever made it: when, and how many of each ended with that. */
-    ClaimedAccount: {
-      /**
-       * Format: date-time
-       * @description When that was.
-       */
-      at: string;
-      /** @description Keys that ended. */
-      keys: number;
-      /** @description Endpoints that were disabled. */
-      endpoints: number;
-      /** @description Providers that sign in no more. */
-      providers: number;
-      /** @description Payout wallets that were forgotten. */
-      wallets: number;
-    };
-    UpdateResponse: {
-      /** @description What happened, for a person. Never branch on it. */
-      detail: string;
-      /** @description The fields that changed. */
-      updated_fields: string[];
-    };
-    UpdateAccountRequest: {
-      /** @description The name of the account, as buyers see it. */
-      display_name?: string;
-      /** @description An IANA time zone, such as `Europe/Berlin`: days of figures are its days. */
-      timezone?: string;
-      /**
-       * @description The language of e-mails, such as `en`.
-       * @enum {string}
-       */
-      locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
-      /** @description Which e-mails are sent. */
-      notification_prefs?: {
-        /** @description When an endpoint fails or is disabled. */
-        webhooks?: boolean;
-        /** @description When money pays nothing, or was paid back. */
-        payouts?: boolean;
-        /** @description Before a plan ends. */
-        renewals?: boolean;
-        /** @description Receipts to buyers who gave an address. */
-        buyer_receipts?: boolean;
-        /** @description About what is new here. */
-        product_news?: boolean;
-      };
-      /** @description How your checkout pages look. */
-      merchant_settings?: components['schemas']['MerchantSettingsPatch'];
-    };
-    MerchantSettingsPatch: {
-      /** @description The name shown on the page beside the account’s. */
-      checkout_brand_name?: '' | string;
-      /** @description An https address of a PNG or JPEG of at most 200 KB. */
-      checkout_logo_url?: '' | string;
-      /** @description An https address of a wide picture. */
-      checkout_hero_image_url?: '' | string;
-      /** @description What the button back to the shop says. */
-      checkout_success_button_label?: '' | string;
-      /** @description The colour of buttons, as `#1a2b3c`; it is kept readable. */
-      checkout_accent_hex?: '' | string;
-      /** @description Where buyers go after paying, where the product names nothing. */
-      default_redirect_url?: '' | string;
-      /** @description Where you help your buyers. */
-      default_support_url?: '' | string;
-    };
-    ChangeSecurityRequest: {
-      /**
-       * Format: email
-       * @description An e-mail address.
-       */
-      email?: string;
-      /** @description The password of now; it proves who is asking. */
-      current_password?: string;
-      /** @description The new one: 8 to 128 characters. */
-      new_password?: string;
-    };
-    SellerDomain: {
-      /** @description A host of yours in lower case, such as `shop.example.com`: without `https://`, a port or a path. */
-      domain: string;
-      /**
-       * @description Shown to buyers while `verified`. `failed`: its file holds the token no more.
-       * @enum {string}
-       */
-      status: 'pending' | 'verified' | 'failed';
-      /**
-       * Format: date-time
-       * @description When this was looked at.
-       */
-      checked_at?: string;
-      /** @description What `/.well-known/svc-merchant.json` there has to hold, as `{account_id, token}`. */
-      token: string;
-    };
-    SetDomainRequest: {
-      /** @description A host of yours in lower case, such as `shop.example.com`: without `https://`, a port or a path. */
-      domain: string;
-    };
-    DeliveryReadiness: {
-      /** @description What is there for Telegram. */
-      telegram: components['schemas']['PlatformReadiness'];
-      /** @description What is there for Discord. */
-      discord: components['schemas']['PlatformReadiness'];
-    };
-    PlatformReadiness: {
-      /** @description Whether it works on this deployment. */
-      configured: boolean;
-      /** @description The variables that are not set. */
-      missing: string[];
-      /** @description The name of the bot there. */
-      bot_username?: string;
-      /** @description What the last look at the platform showed. */
-      ok: boolean;
-      /**
-       * Format: date-time
-       * @description When the platform was looked at last.
-       */
-      last_test_at?: string;
-    };
-    DeliveryTest: {
-      /**
-       * @description Who it is done with.
-       * @enum {string}
-       */
-      provider: 'telegram' | 'discord';
-      /** @description Whether the platform knows the bot. */
-      ok: boolean;
-      /** @description What happened, for a person. Never branch on it. */
-      detail: string;
-      /** @description How long it took to answer. */
-      latency_ms: number;
-    };
-    DeliveryTestRequest: {
-      /**
-       * @description Who it is done with.
-       * @enum {string}
-       */
-      provider: 'telegram' | 'discord';
-    };
-    BegunClaim: {
-      /** @description What it is, for a program: branch on this. */
-      code: string;
-      /**
-       * Format: date-time
-       * @description When it ends.
-       */
-      expires_at: string;
-    };
-    BeginClaimRequest: {
-      /**
-       * @description Who it is done with.
-       * @enum {string}
-       */
-      provider: 'telegram' | 'discord';
-    };
-    CommunityClaims: {
-      /** @description The entries of this page. */
-      items: components['schemas']['CommunityClaim'][];
-    };
-    /** @description A chat or guild that belongs to the account. */
-    CommunityClaim: {
-      /**
-       * Format: uuid
-       * @description The id of the claim.
-       */
-      claim_id: string;
-      /**
-       * @description Who it is done with.
-       * @enum {string}
-       */
-      provider: 'telegram' | 'discord';
-      /** @description The number of the chat at Telegram, as text. */
-      chat_id?: string;
-      /** @description The number of the guild at Discord, as text. */
-      guild_id?: string;
-      /**
-       * Format: date-time
-       * @description When its administrator posted the code.
-       */
-      claimed_at: string;
-    };
-    ConnectorClaim: {
-      /** @description What it is, for a program: branch on this. */
-      code: string;
-      /** @description The number of the chat at Telegram, as text. */
-      chat_id?: string;
-      /** @description The number of the guild at Discord, as text. */
-      guild_id?: string;
-    };
-    AccountSummary: {
-      /** @description How many products are on sale. */
-      active_templates: number;
-      /** @description How many memberships are active. */
-      paying_members: number;
-      /** @description Memberships that end soon. */
-      renewals_due: {
-        /** @description How many. */
-        count: number;
-        /**
-         * @description How many days it looks ahead.
-         * @enum {number}
-         */
-        window_days: 7;
-      };
-      /** @description Tickets that are open or pending. */
-      open_support_threads: number;
-      /** @description How many receipts were made. */
-      receipts_issued: number;
-      /** @description How many payments were confirmed. */
-      confirmed_payments: number;
-      /** @description Sums over all of it, each asset by itself. */
-      totals: {
-        /** @description What was paid in USDC. */
-        USDC: components['schemas']['Sums'];
-        /** @description What was paid in SOL. */
-        SOL: components['schemas']['Sums'];
-      };
-      /**
-       * Format: date-time
-       * @description The moment these figures are true of.
-       */
-      as_of: string;
-    };
-    /** @description Decimals of one asset. `gross` is price and overpaid of confirmed payments, orphaned ones not; `fee` what the service was paid of it; `net` is gross less fee less refunded. */
-    Sums: {
-      /** @description Price and overpaid of confirmed payments, a decimal as text. */
-      gross: string;
-      /** @description `gross` less `fee` and `refunded`. */
-      net: string;
-      /** @description What the service was paid of it. */
-      fee: string;
-      /** @description What was paid back. */
-      refunded: string;
-    };
-    Analytics: {
-      /** @description The days these figures are of. */
-      window: {
-        /**
-         * Format: date
-         * @description The first day.
-         */
-        start: string;
-        /**
-         * Format: date
-         * @description The last day.
-         */
-        end: string;
-        /** @description How many days. */
-        days: number;
-        /** @description An IANA time zone, such as `Europe/Berlin`: days of figures are its days. */
-        timezone: string;
-      };
-      /** @description Sums over all of it, each asset by itself. */
-      totals: {
-        /** @description What was paid in USDC. */
-        USDC: components['schemas']['AssetTotals'];
-        /** @description What was paid in SOL. */
-        SOL: components['schemas']['AssetTotals'];
-      };
-      /** @description Checkouts that began in the window, by the state they are in now. */
-      funnel: {
-        /** @description How many checkouts began. */
-        sessions: number;
-        /** @description How many are under way. */
-        pending: number;
-        /** @description How many were paid. */
-        confirmed: number;
-        /** @description How many failed. */
-        failed: number;
-        /** @description How many ended. */
-        expired: number;
-        /** @description Paid checkouts as a share of those that began; null where none began. */
-        conversion_rate: number | null;
-      };
-      /** @description Day by day, oldest first. */
-      daily: {
-        /**
-         * Format: date
-         * @description The day.
-         */
-        date: string;
-        /** @description How many checkouts began. */
-        sessions: number;
-        /** @description How many were paid. */
-        confirmed: number;
-        /** @description How many failed. */
-        failed: number;
-        /** @description What was paid in USDC. */
-        USDC: components['schemas']['Sums'];
-        /** @description What was paid in SOL. */
-        SOL: components['schemas']['Sums'];
-      }[];
-      /** @description The ten products with the most payments. */
-      top_products: {
-        /** @description The id of the product. */
-        product_id: string;
-        /** @description A name. */
-        name: string;
-        /** @description How many. */
-        count: number;
-        /** @description What was paid in USDC. */
-        USDC: components['schemas']['Sums'];
-        /** @description What was paid in SOL. */
-        SOL: components['schemas']['Sums'];
-      }[];
-      /** @description What became of memberships. */
-      members: {
-        /** @description How many began. */
-        new: number;
-        /** @description How many were extended. */
-        renewed: number;
-        /** @description How many ended. */
-        expired: number;
-        /** @description How many are active now. */
-        active: number;
-      };
-      /** @description Of deliveries that ended in the window; absent where there was none. */
-      webhooks: {
-        /** @description The share that arrived. */
-        success_rate?: number;
-        /** @description How long all but the slowest twentieth took at most. */
-        p95_ms?: number;
-      };
-      /**
-       * Format: date-time
-       * @description The moment these figures are true of.
-       */
-      as_of: string;
-    };
-    AssetTotals: {
-      /** @description Price and overpaid of confirmed payments, a decimal as text. */
-      gross: string;
-      /** @description `gross` less `fee` and `refunded`. */
-      net: string;
-      /** @description What the service was paid of it. */
-      fee: string;
-      /** @description What was paid back. */
-      refunded: string;
-      /** @description How many. */
-      count: number;
-    };
-    ApiKey: {
-      /**
-       * Format: uuid
-       * @description Its id.
-       */
-      id: string;
-      /** @description A name. */
-      name: string;
-      /** @description The beginning of the key, to recognise it by. */
-      key_prefix: string;
-      /** @description `read` reads, `execute` also writes. */
-      permissions: ('read' | 'execute' | 'admin')[];
-      /** @description True: the key sees and makes only what is in the sandbox. */
-      sandbox_mode: boolean;
-      /** @description When the key last called. */
-      last_used_at: string | null;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-      /** @description When the key was revoked. */
-      revoked_at: string | null;
-      /** @description What the key was used for. */
-      usage_summary: {
-        /** @description How many calls it made. */
-        total_calls: number;
-        /** @description How many succeeded. */
-        success_calls: number;
-        /** @description How many were refused or failed. */
-        error_calls: number;
-        /** @description How many units of customers it consumed. */
-        credits_burned: number;
-        /** @description When it last called. */
-        latest_activity_at: string | null;
-        /** @description What it last called. */
-        latest_endpoint: string | null;
-      };
-      /** @description Its last calls. */
-      recent_activity: {
-        /**
-         * Format: date-time
-         * @description When it happened.
-         */
-        at: string;
-        /** @description The HTTP method. */
-        method: string;
-        /** @description The path that was called. */
-        endpoint: string;
-        /** @description How it stands. */
-        status: number;
-        /** @description The id of the request, by which the operator finds it in the log. */
-        request_id: string;
-      }[];
-    };
-    CreatedApiKey: {
-      /** @description The key, without its secret part. */
-      key: components['schemas']['ApiKey'];
-      /** @description The key itself. Shown here, and never again: keep it safe. */
-      raw_key: string;
-    };
-    CreateKeyRequest: {
-      /** @description What the key is for, to recognise it by. */
-      name: string;
-      /**
-       * @description True: the key sees and makes only what is in the sandbox.
-       * @default false
-       */
-      sandbox_mode?: boolean;
-      /**
-       * @description `read` reads, `execute` also writes.
-       * @default [
-       *       "read",
-       *       "execute"
-       *     ]
-       */
-      permissions?: ('read' | 'execute' | 'admin')[];
-    };
-    KeyResources: {
-      /** @description Webhook endpoints. */
-      endpoints: components['schemas']['WebhookEndpoint'][];
-      /** @description How many automation hooks there are. */
-      hooks: components['schemas']['AutomationHook'][];
-    };
-    AutomationHook: components['schemas']['WebhookEndpoint'] & {
-      /**
-       * Format: uuid
-       * @description The endpoint_id again, where automation platforms look for it.
-       */
-      id: string;
-    };
-    Offer: {
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id: string;
-      /** @description The last part of the checkout page’s address: small letters, digits and hyphens. Made from the name where it is not given. */
-      slug: string;
-      /** @description A name. */
-      name: string;
-      /** @description A description. */
-      description?: string;
-      /** @description What it costs. */
-      price: components['schemas']['Money'];
-      /** @description What can be paid in: connect without an asset begins in the first. Empty where nothing can be paid. */
-      accepted_assets: ('USDC' | 'SOL')[];
-      /**
-       * @description `one_off` is bought once; `recurring` is bought again for each period.
-       * @enum {string}
-       */
-      billing_model: 'one_off' | 'recurring';
-      /** @description For how many days a purchase gives access; null: without a time limit. Of an `api` product null by default, else 30, and 30 of all that renews itself. */
-      access_period_days: number | null;
-      /** @description How many units a purchase gives; null: without a limit. Of an `api` product 1 by default, else null. To sell 30 days of an API, send null. */
-      usage_units: number | null;
-      /** @description What units are called on the checkout page, as it stands behind their number: `requests`. */
-      unit_name?: string;
-      /** @description Whether a buyer first has to say who they are on Telegram or Discord. */
-      requires_identity: ('telegram' | 'discord') | null;
-      /** @description `mainnet` or `devnet`. */
-      network: string;
-      /** @description True of real money, false of the sandbox. */
-      livemode: boolean;
-      /** @description The page to send buyers to. */
-      checkout_url: string;
-      /** @description Who sells. */
-      merchant: {
-        /** @description The name of the account, as buyers see it. */
-        display_name: string;
-        /** @description The name the seller shows on the page. */
-        brand_name?: string;
-        /** @description The seller’s logo. */
-        logo_url?: string;
-        /** @description A wide picture above the product. */
-        hero_image_url?: string;
-        /** @description The colour of the seller’s buttons, as `#1a2b3c`. */
-        accent_hex?: string;
-        /** @description What the button back to the shop says. */
-        success_button_label?: string;
-        /** @description Where the seller helps. */
-        support_url?: string;
-      };
-    };
-    CreatedProduct: components['schemas']['Product'] & {
-      /** @description What the product lacks to be sold, and what was chosen for it. Empty where nothing is to be said. */
-      warnings: components['schemas']['ProductWarning'][];
-    };
-    /** @description Where buyers get access, of a `product_type` of that platform: a chat or guild that the account has claimed. */
-    DeliveryPlace:
-      | {
-          /**
-           * @description Who it is done with.
-           * @enum {string}
-           */
-          provider: 'telegram';
-          /** @description The number of the chat at Telegram, as text. */
-          chat_id: string;
-        }
-      | {
-          /**
-           * @description Who it is done with.
-           * @enum {string}
-           */
-          provider: 'discord';
-          /** @description The number of the guild at Discord, as text. */
-          guild_id: string;
-          /** @description The number of the role that members get. */
-          role_id: string;
-          /** @description Where a buyer who is not in the guild is invited to. */
-          channel_id?: string;
-        };
-    ProductWarning: {
-      /**
-       * @description What it is, for a program: branch on this.
-       * @enum {string}
-       */
-      code: 'payout_wallet_missing' | 'rail_disabled' | 'plan_unpublished' | 'one_use_by_default';
-      /** @description What it says. */
-      message: string;
-      /** @description The call that mends it. */
-      fix: components['schemas']['Fix'];
-    };
-    /** @description What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it. */
-    Fix: {
-      /** @description What happened, for a person. Never branch on it. */
-      detail: string;
-      /**
-       * @description The HTTP method.
-       * @enum {string}
-       */
-      method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
-      /** @description The path to call. */
-      path?: string;
-      /** @description The body to send. */
-      body?: {
-        [key: string]: unknown;
-      };
-      /** @description Unsigned, base64: sign it with the payout wallet and send it. */
-      transaction?: string;
-      /**
-       * Format: uri
-       * @description Page that shows the transaction in words and has a wallet sign and send it.
-       */
-      sign_url?: string;
-    };
-    Product: {
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id: string;
-      /** @description The last part of the checkout page’s address: small letters, digits and hyphens. Made from the name where it is not given. */
-      slug: string;
-      /** @description Your own name of the product, up to 180 characters, unique in its mode. Where a product is named, send this or `product_id`, not both. */
-      external_product_id?: string;
-      /**
-       * Format: uuid
-       * @description The id of the application the product belongs to.
-       */
-      access_app_id?: string;
-      /** @description What is sold, as buyers see it. */
-      name: string;
-      /** @description What the buyer gets, in as many words as you like. */
-      description?: string;
-      /**
-       * @description `api` is sold by use, `link`, `telegram` and `discord` by time. The defaults of `usage_units` and `access_period_days` follow it.
-       * @enum {string}
-       */
-      product_type: 'api' | 'link' | 'telegram' | 'discord';
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'active' | 'archived';
-      /** @description What it costs. */
-      price: components['schemas']['Money'];
-      /** @description What buyers may pay in. The other asset than that of the price is converted when the checkout begins. */
-      accepted_assets: ('USDC' | 'SOL')[];
-      /**
-       * @description `one_off` is bought once; `recurring` is bought again for each period.
-       * @enum {string}
-       */
-      billing_model: 'one_off' | 'recurring';
-      /**
-       * @description `AUTOMATIC` renews by itself on the chain, for a price in USDC and a period of 1 to 365 days; `ONE_OFF` by hand. `solana_native_subscription` is another word for `AUTOMATIC`.
-       * @enum {string}
-       */
-      renewal_mode: 'ONE_OFF' | 'AUTOMATIC';
-      /** @description For how many days a purchase gives access; null: without a time limit. Of an `api` product null by default, else 30, and 30 of all that renews itself. */
-      access_period_days: number | null;
-      /** @description How many units a purchase gives; null: without a limit. Of an `api` product 1 by default, else null. To sell 30 days of an API, send null. */
-      usage_units: number | null;
-      /** @description What units are called on the checkout page, as it stands behind their number: `requests`. */
-      unit_name?: string;
-      /** @description The Solana wallet that is paid. Without one the rail setting’s or the account’s counts; without any, nothing can be sold. Put your own in the place of an example’s. */
-      payout_wallet?: string;
-      /** @description The rail that is shown first. */
-      default_rail: string;
-      /** @description The rails this product may be paid over; all that suit it where it is not given. */
-      allowed_rails: string[];
-      /** @description How long delivered access goes on after the paid time, for a buyer who renews a little late. */
-      grace_hours: number;
-      /** @description How long a checkout stays open, 300 to 3600 seconds; 900 by default. */
-      session_seconds?: number;
-      /** @description Whether a buyer first has to say who they are on Telegram or Discord. */
-      requires_identity: ('telegram' | 'discord') | null;
-      /** @description Where access is given: the chat or guild, and the role. */
-      delivery?: components['schemas']['DeliveryPlace'];
-      /** @description Where the buyer goes after paying: https, with `payment_id` and `status` added. A hint; check it from your server. */
-      success_url?: string;
-      /** @description Where the buyer goes back to without paying: https. */
-      cancel_url?: string;
-      /** @description Texts of your own, shown to no buyer: up to 50 keys of 40 characters, values of 500. A change merges; null removes a key. */
-      metadata: {
-        [key: string]: string;
-      };
-      /** @description Your word that this may be sold for real money over rails that ask for it. Plain checkout does not. */
-      live_mode_confirmed: boolean;
-      /** @description True: a `customer_ref` counts only from your own server, never from the public checkout. */
-      trusted_customer_ref: boolean;
-      /** @description True of real money, false of the sandbox. */
-      livemode: boolean;
-      /** @description The page to send buyers to. */
-      checkout_url: string;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-      /**
-       * Format: date-time
-       * @description When it last changed.
-       */
-      updated_at: string;
-    };
-    CreateProductRequest: {
-      /** @description What is sold, as buyers see it. */
-      name: string;
-      /** @description What it costs. */
-      price: components['schemas']['MoneyInput'];
-      /** @description The last part of the checkout page’s address: small letters, digits and hyphens. Made from the name where it is not given. */
-      slug?: string;
-      /** @description Your own name of the product, up to 180 characters, unique in its mode. Where a product is named, send this or `product_id`, not both. */
-      external_product_id?: string;
-      /** @description What the buyer gets, in as many words as you like. */
-      description?: string;
-      /**
-       * @description `api` is sold by use, `link`, `telegram` and `discord` by time. The defaults of `usage_units` and `access_period_days` follow it.
-       * @default api
-       * @enum {string}
-       */
-      product_type?: 'api' | 'link' | 'telegram' | 'discord';
-      /** @description What buyers may pay in. The other asset than that of the price is converted when the checkout begins. */
-      accepted_assets?: ('USDC' | 'SOL')[];
-      /**
-       * @description `one_off` is bought once; `recurring` is bought again for each period.
-       * @enum {string}
-       */
-      billing_model?: 'one_off' | 'recurring';
-      /** @description `AUTOMATIC` renews by itself on the chain, for a price in USDC and a period of 1 to 365 days; `ONE_OFF` by hand. `solana_native_subscription` is another word for `AUTOMATIC`. */
-      renewal_mode?: ('ONE_OFF' | 'AUTOMATIC' | 'solana_native_subscription') | null;
-      /** @description For how many days a purchase gives access; null: without a time limit. Of an `api` product null by default, else 30, and 30 of all that renews itself. */
-      access_period_days?: number | null;
-      /** @description How many units a purchase gives; null: without a limit. Of an `api` product 1 by default, else null. To sell 30 days of an API, send null. */
-      usage_units?: number | null;
-      /** @description What units are called on the checkout page, as it stands behind their number: `requests`. */
-      unit_name?: string;
-      /** @description The Solana wallet that is paid. Without one the rail setting’s or the account’s counts; without any, nothing can be sold. Put your own in the place of an example’s. */
-      payout_wallet?: string;
-      /** @description How long delivered access goes on after the paid time, for a buyer who renews a little late. */
-      grace_hours?: number;
-      /** @description How long a checkout stays open, 300 to 3600 seconds; 900 by default. */
-      session_seconds?: number;
-      /** @description Where a buyer has to show who they are before they pay. What it is now counts, also for payments already begun: without that identity they are not confirmed, and money that comes all the same is unmatched once they have ended. */
-      requires_identity?: ('telegram' | 'discord') | null;
-      /**
-       * @description The rail that is shown first.
-       * @enum {string}
-       */
-      default_rail?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
-      /** @description The rails this product may be paid over; all that suit it where it is not given. */
-      allowed_rails?: ('solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc')[];
-      /**
-       * Format: uuid
-       * @description An app of yours, in the same mode.
-       */
-      access_app_id?: string;
-      /** @description Where access is given: the chat or guild, and the role. */
-      delivery?: components['schemas']['DeliveryPlace'];
-      /**
-       * Format: uri
-       * @description Where the buyer goes after paying: https, with `payment_id` and `status` added. A hint; check it from your server.
-       */
-      success_url?: string;
-      /**
-       * Format: uri
-       * @description Where the buyer goes back to without paying: https.
-       */
-      cancel_url?: string;
-      /** @description Texts of your own, shown to no buyer: up to 50 keys of 40 characters, values of 500. A change merges; null removes a key. */
-      metadata?: {
-        [key: string]: string;
-      };
-      /** @description Your word that this may be sold for real money over rails that ask for it. Plain checkout does not. */
-      live_mode_confirmed?: boolean;
-      /**
-       * @description Take `customer_ref` from your server alone, by payment session or hand-off. Without it a buyer may name one at connect: such a reference proves nothing, and a purchase under a known one extends that membership without changing its wallet or e-mail.
-       * @default false
-       */
-      trusted_customer_ref?: boolean;
-    };
-    MoneyInput: {
-      /**
-       * @description `USDC` or `SOL`.
-       * @enum {string}
-       */
-      asset: 'USDC' | 'SOL';
-      /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
-      amount: string;
-    };
-    UpdateProductRequest: {
-      /** @description What is sold, as buyers see it. */
-      name?: string;
-      /** @description What it costs. */
-      price?: components['schemas']['MoneyInput'];
-      /** @description Your own name of the product, up to 180 characters, unique in its mode. Where a product is named, send this or `product_id`, not both. */
-      external_product_id?: string | null;
-      /** @description A description. */
-      description?: string | null;
-      /**
-       * @description `api` is sold by use, `link`, `telegram` and `discord` by time. The defaults of `usage_units` and `access_period_days` follow it.
-       * @default api
-       * @enum {string}
-       */
-      product_type?: 'api' | 'link' | 'telegram' | 'discord';
-      /** @description What buyers may pay in. The other asset than that of the price is converted when the checkout begins. */
-      accepted_assets?: ('USDC' | 'SOL')[];
-      /**
-       * @description `one_off` is bought once; `recurring` is bought again for each period.
-       * @enum {string}
-       */
-      billing_model?: 'one_off' | 'recurring';
-      /** @description `AUTOMATIC` renews by itself on the chain, for a price in USDC and a period of 1 to 365 days; `ONE_OFF` by hand. `solana_native_subscription` is another word for `AUTOMATIC`. */
-      renewal_mode?: ('ONE_OFF' | 'AUTOMATIC' | 'solana_native_subscription') | null;
-      /** @description For how many days a purchase gives access; null: without a time limit. Of an `api` product null by default, else 30, and 30 of all that renews itself. */
-      access_period_days?: number | null;
-      /** @description How many units a purchase gives; null: without a limit. Of an `api` product 1 by default, else null. To sell 30 days of an API, send null. */
-      usage_units?: number | null;
-      /** @description What units are called on the checkout page, as it stands behind their number: `requests`. */
-      unit_name?: string | null;
-      /** @description The Solana wallet that is paid. Without one the rail setting’s or the account’s counts; without any, nothing can be sold. Put your own in the place of an example’s. */
-      payout_wallet?: string | null;
-      /** @description How long delivered access goes on after the paid time, for a buyer who renews a little late. */
-      grace_hours?: number;
-      /** @description How long a checkout stays open, 300 to 3600 seconds; 900 by default. */
-      session_seconds?: number | null;
-      /** @description Where a buyer has to show who they are before they pay. What it is now counts, also for payments already begun: without that identity they are not confirmed, and money that comes all the same is unmatched once they have ended. */
-      requires_identity?: ('telegram' | 'discord') | null;
-      /**
-       * @description The rail that is shown first.
-       * @enum {string}
-       */
-      default_rail?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
-      /** @description The rails this product may be paid over; all that suit it where it is not given. */
-      allowed_rails?: ('solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc')[];
-      /** @description The id of the application the product belongs to. */
-      access_app_id?: string | null;
-      /** @description Where access is given: the chat or guild, and the role. */
-      delivery?: components['schemas']['DeliveryPlace'];
-      /** @description Where the buyer goes after paying: https, with `payment_id` and `status` added. A hint; check it from your server. */
-      success_url?: string | null;
-      /** @description Where the buyer goes back to without paying: https. */
-      cancel_url?: string | null;
-      /** @description Texts of your own, shown to no buyer: up to 50 keys of 40 characters, values of 500. A change merges; null removes a key. */
-      metadata?: {
-        [key: string]: string | null;
-      };
-      /** @description Your word that this may be sold for real money over rails that ask for it. Plain checkout does not. */
-      live_mode_confirmed?: boolean;
-      /**
-       * @description Take `customer_ref` from your server alone, by payment session or hand-off. Without it a buyer may name one at connect: such a reference proves nothing, and a purchase under a known one extends that membership without changing its wallet or e-mail.
-       * @default false
-       */
-      trusted_customer_ref?: boolean;
-    };
-    ProductPage: {
-      /** @description The entries of this page. */
-      items: components['schemas']['Product'][];
-      /** @description The number of this page, from 1. */
-      page: number;
-      /** @description How many entries a page has at most. */
-      per_page: number;
-      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-      total: number;
-      /** @description How many pages there are. */
-      total_pages: number;
-      /** @description Whether another page follows. */
-      has_more: boolean;
-      /**
-       * @description False if the list has more entries than `total`.
-       * @enum {boolean}
-       */
-      total_exact?: false;
-    };
-    ConnectResponse: {
-      /**
-       * Format: date-time
-       * @description Business time of this answer. Count down to `expires_at` from here, not from the device's clock.
-       */
-      now: string;
-      /**
-       * Format: uuid
-       * @description The id of the payment. Who knows it may read its state.
-       */
-      payment_id: string;
-      /**
-       * @description PENDING_CONFIRMATION only where the payment session already holds a payment that is on its way: wait, do not pay again.
-       * @enum {string}
-       */
-      status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION';
-      /** @description The part of the memo that is this payment’s own. */
-      nonce: string;
-      /** @description The text that the transaction has to carry, so that it is known for this payment. */
-      memo: string;
-      /** @description What it costs. */
-      price: components['schemas']['Money'];
-      /** @description The wallet that is paid. */
-      recipient: string;
-      /** @description The service’s share, which the buyer’s one transaction pays beside the merchant’s; absent where there is none. */
-      fee?: {
-        /** @description The wallet that is paid. */
-        recipient: string;
-        /**
-         * @description `USDC` or `SOL`.
-         * @enum {string}
-         */
-        asset: 'USDC' | 'SOL';
-        /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
-        amount: string;
-        /** @description The same amount in the smallest units of the asset, an integer as text. */
-        base_units: string;
-      };
-      /** @description The network in CAIP-2. */
-      network: string;
-      /** @description The token’s mint address; absent for SOL. */
-      mint?: string;
-      /** @description How many decimals the asset has. */
-      decimals: number;
-      /** @description Keys that the transaction has to name, read-only: by them it is found on the chain. */
-      references: string[];
-      /** @description Absent of what renews itself: its buyer signs `subscription.steps`. */
-      solana_pay_url?: string;
-      /** @description Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction. */
-      transaction?: string;
-      /** @description Until this block the transaction can be sent; afterwards ask for a new one. */
-      last_valid_block_height?: number;
-      /** @description Of what renews itself: what its buyer signs. */
-      subscription?: components['schemas']['Subscribing'] & unknown;
-      /** @description The rate by which the price was converted, where the buyer pays in another asset. */
-      price_quote?: components['schemas']['PriceQuote'];
-      /** @description Money that arrived and does not pay this payment; for its buyer alone. */
-      seen?: components['schemas']['SeenMoney'];
-      /**
-       * Format: date-time
-       * @description When it ends.
-       */
-      expires_at: string;
-      /** @description Ask here how the payment stands. */
-      status_url: string;
-      /** @description Ask again after so many milliseconds; null where the state is final. */
-      poll_after_ms: number | null;
-    };
-    /** @description The buyer has to show who they are first: POST /v1/products/p/{slug}/identity, then connect again with its identity_session_id. */
-    IdentityNeeded: {
-      /** @description Whether the buyer has to say who they are, and where. */
-      identity: {
-        /**
-         * @description True: it is needed before anything can be paid.
-         * @enum {boolean}
-         */
-        required: true;
-        /**
-         * @description Who it is done with.
-         * @enum {string}
-         */
-        provider: 'telegram' | 'discord';
-      };
-    };
-    ConnectRequest: {
-      /**
-       * @description What the buyer pays in: one of the product’s `accepted_assets`; by default the asset of the price.
-       * @enum {string}
-       */
-      asset?: 'USDC' | 'SOL';
-      /** @description With it comes a transaction, ready to sign. */
-      wallet_address?: string;
-      /**
-       * Format: email
-       * @description An e-mail address.
-       */
-      email?: string;
-      /** @description The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`. */
-      customer_ref?: string;
-      /** @description The language the buyer reads, as `pt-BR` (BCP 47) or `pt_BR`: one of en, es, de, fr, pt-BR, ja, in any region. It is kept with the payment. */
-      locale?: string;
-      /** @description The token of a hand-off: what stands in its link. */
-      handoff_token?: string;
-      /**
-       * Format: uuid
-       * @description The id under which a buyer shows who they are.
-       */
-      identity_session_id?: string;
-      /**
-       * Format: uuid
-       * @description From POST /v1/access/payment-sessions: its price, customer and success URL win, and it is paid once.
-       */
-      payment_session_id?: string;
-      /**
-       * Format: uuid
-       * @description A payment of this product that nobody has signed: it fails (`replaced`), and the answer is another in its place, in `asset` or with its time anew. Price, customer, identity, session and hand-off are those of it, whatever else is said here. Money that comes for it all the same is unmatched. 409 `in_flight` while a transaction of it may land.
-       */
-      replaces_payment_id?: string;
-    };
-    SolanaPayLabel: {
-      /** @description Who asks for the payment. */
-      label: string;
-      /**
-       * Format: uri
-       * @description A picture to show beside the label.
-       */
-      icon: string;
-    };
-    SolanaPayTransaction: {
-      /** @description A Solana transaction in base64. One that we hand out is unsigned. */
-      transaction: string;
-      /** @description What it says. */
-      message: string;
-    };
-    SolanaPayRequest: {
-      /** @description The wallet that will sign, as Solana Pay sends it. */
-      account: string;
-    } & {
-      [key: string]: unknown;
-    };
-    SendTransactionResponse: {
-      /** @description The payment as it is now. */
-      payment: components['schemas']['Payment'];
-      /** @description The signature of the transaction, by which the chain knows it. */
-      tx_signature: string;
-    };
-    SendTransactionRequest: {
-      /** @description A Solana transaction in base64. One that we hand out is unsigned. */
-      transaction: string;
-    };
-    Handoff: {
-      /** @description The token of a hand-off: what stands in its link. */
-      handoff_token: string;
-      /** @description The link to send the buyer to; it works for one payment. */
-      url: string;
-      /**
-       * Format: date-time
-       * @description When it ends.
-       */
-      expires_at: string;
-    };
-    HandoffRequest: {
-      /** @description Your own name of the customer: 1 to 180 characters, no control characters, no space at either end. Compared after Unicode NFC. */
-      customer_ref?: string;
-      /**
-       * Format: email
-       * @description An e-mail address.
-       */
-      email?: string;
-      /** @description The address of a Solana wallet. */
-      wallet_address?: string;
-      /**
-       * Format: uri
-       * @description Where the buyer goes after paying: https, with `payment_id` and `status` added. A hint; check it from your server.
-       */
-      success_url?: string;
-      /** @description Texts of your own, shown to no buyer: up to 50 keys of 40 characters, values of 500. A change merges; null removes a key. */
-      metadata?: {
-        [key: string]: string;
-      };
-    };
-    ResolvedHandoff: {
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id: string;
-      /** @description The last part of the checkout page’s address: small letters, digits and hyphens. Made from the name where it is not given. */
-      slug: string;
-      /** @description Shortened, for the buyer to recognise. */
-      customer_label?: string;
-      /**
-       * Format: date-time
-       * @description When it ends.
-       */
-      expires_at: string;
-    };
-    IdentitySession: {
-      /**
-       * Format: uuid
-       * @description The id under which a buyer shows who they are.
-       */
-      identity_session_id: string;
-      /**
-       * @description Who it is done with.
-       * @enum {string}
-       */
-      provider: 'telegram' | 'discord';
-      /** @description Where to send the buyer. */
-      deep_link: string;
-      /**
-       * Format: date-time
-       * @description When it ends.
-       */
-      expires_at: string;
-    };
-    CompletedIdentity: {
-      /**
-       * Format: uuid
-       * @description The id under which a buyer shows who they are.
-       */
-      identity_session_id: string;
-      /**
-       * @description Who it is done with.
-       * @enum {string}
-       */
-      provider: 'telegram' | 'discord';
-      /** @description The buyer’s id on that platform. */
-      provider_user_id: string;
-      /** @description The buyer’s name there. */
-      username?: string;
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'completed';
-      /**
-       * Format: date-time
-       * @description When the buyer showed who they are.
-       */
-      completed_at: string;
-      /**
-       * Format: date-time
-       * @description When it ends.
-       */
-      expires_at: string;
-    };
-    ConnectorIdentity: {
-      /**
-       * Format: uuid
-       * @description The id under which a buyer shows who they are.
-       */
-      identity_session_id: string;
-      /** @description The buyer’s id on that platform. */
-      provider_user_id: string;
-      /** @description The buyer’s name there. */
-      username?: string;
-      /** @description By which Discord lets the buyer be added to a guild. Kept sealed, used once, then erased. */
-      grant?: {
-        /** @description Of the buyer at the platform: used once to let them in, then erased. */
-        access_token: string;
-        /**
-         * Format: date-time
-         * @description When it ends.
-         */
-        expires_at: string;
-      };
-    };
-    PaymentPage: {
-      /** @description The entries of this page. */
-      items: components['schemas']['Payment'][];
-      /** @description The number of this page, from 1. */
-      page: number;
-      /** @description How many entries a page has at most. */
-      per_page: number;
-      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-      total: number;
-      /** @description How many pages there are. */
-      total_pages: number;
-      /** @description Whether another page follows. */
-      has_more: boolean;
-      /**
-       * @description False if the list has more entries than `total`.
-       * @enum {boolean}
-       */
-      total_exact?: false;
-    };
-    AcceptUnmatchedRequest: {
-      /** @description The signature of the transaction, by which the chain knows it. */
-      tx_signature: string;
-    };
-    ReceiptRequest: {
-      /** @description The signature of the transaction, by which the chain knows it. */
-      tx_sig: string;
-    };
-    RefundTransaction: {
-      /** @description A Solana transaction in base64. One that we hand out is unsigned. */
-      transaction: string;
-      /**
-       * Format: date-time
-       * @description When it ends.
-       */
-      expires_at: string;
-    };
-    RefundTransactionRequest: {
-      /** @description Without one all that is left of price and overpaid. */
-      amount?: {
-        /**
-         * @description `USDC` or `SOL`.
-         * @enum {string}
-         */
-        asset: 'USDC' | 'SOL';
-        /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
-        amount: string;
-      };
-      /**
-       * @description Take back what the payment bought when the refund is seen, and stop the subscription that it paid a period of.
-       * @default false
-       */
-      revoke_access?: boolean;
-    };
-    ConfirmRefundRequest: {
-      /** @description The signature of the transaction, by which the chain knows it. */
-      tx_signature: string;
-    };
-    CurrentPayment: components['schemas']['Payment'] & {
-      /**
-       * Format: date-time
-       * @description Business time of this answer. Count down to `expires_at` from here, not from the device's clock.
-       */
-      now: string;
-    };
-    ConfirmResponse: {
-      /**
-       * Format: date-time
-       * @description Business time of this answer. Count down to `expires_at` from here, not from the device's clock.
-       */
-      now: string;
-      /** @description The payment as it is now. */
-      payment: components['schemas']['Payment'];
-      /**
-       * Format: uuid
-       * @description The id of the membership.
-       */
-      membership_id?: string;
-      /**
-       * Format: uuid
-       * @description The id of the receipt.
-       */
-      receipt_id?: string;
-      /** @description Where the buyer goes next. */
-      redirect_url?: string;
-      /** @description True where it was confirmed before this call. */
-      already_confirmed: boolean;
-    };
-    ConfirmRequest: {
-      /**
-       * Format: uuid
-       * @description The id of the payment. Who knows it may read its state.
-       */
-      payment_id: string;
-      /** @description The signature of the transaction, by which the chain knows it. */
-      tx_signature: string;
-    };
-    ChainWebhookResponse: {
-      /** @description How many of the transactions will be looked at. */
-      accepted: number;
-    };
-    MembershipPage: {
-      /** @description The entries of this page. */
-      items: components['schemas']['Membership'][];
-      /** @description The number of this page, from 1. */
-      page: number;
-      /** @description How many entries a page has at most. */
-      per_page: number;
-      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-      total: number;
-      /** @description How many pages there are. */
-      total_pages: number;
-      /** @description Whether another page follows. */
-      has_more: boolean;
-      /**
-       * @description False if the list has more entries than `total`.
-       * @enum {boolean}
-       */
-      total_exact?: false;
-    };
-    ReceiptPage: {
-      /** @description The entries of this page. */
-      items: components['schemas']['Receipt'][];
-      /** @description The number of this page, from 1. */
-      page: number;
-      /** @description How many entries a page has at most. */
-      per_page: number;
-      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-      total: number;
-      /** @description How many pages there are. */
-      total_pages: number;
-      /** @description Whether another page follows. */
-      has_more: boolean;
-      /**
-       * @description False if the list has more entries than `total`.
-       * @enum {boolean}
-       */
-      total_exact?: false;
-    };
-    ReceiptVerification: {
-      /** @description Whether the receipt is what it says, and its payment still stands. */
-      valid: boolean;
-      /**
-       * @description Why it is not valid.
-       * @enum {string}
-       */
-      reason?: 'sha256_mismatch' | 'signature_invalid' | 'unknown_key' | 'record_mismatch' | 'transaction_orphaned';
-      /** @description Whether the bytes have the hash that the receipt says. */
-      sha256_matches: boolean;
-      /** @description Whether the signature is of these bytes, by the key that is named. */
-      signature_valid: boolean;
-      /** @description The key that signed. */
-      key_id: string;
-      /** @description SHA-256 of the document’s bytes, in hex. */
-      sha256: string;
-      /**
-       * Format: date-time
-       * @description When this was looked at.
-       */
-      checked_at: string;
-    };
-    InvoiceMetadataPatch: {
-      /** @description Your number of the invoice. */
-      invoice_number?: string | null;
-      /** @description A text of yours, such as an order number. */
-      reference?: string | null;
-      /** @description The day of the invoice, as `2026-11-21`. */
-      issued_on?: string | null;
-      /** @description The day by which it is due. */
-      due_on?: string | null;
-      /** @description Anything else. */
-      notes?: string | null;
-      /** @description What was sold, line by line. */
-      lines?: components['schemas']['InvoiceLine'][] | null;
-      /** @description Who sells, as the invoice has it. */
-      seller?: {
-        /** @description A name. */
-        name?: string | null;
-        /** @description A postal address. */
-        address?: string | null;
-        /** @description A number of the tax office. */
-        tax_id?: string | null;
-      } | null;
-      /** @description Who is billed. */
-      bill_to?: {
-        /** @description A name. */
-        name?: string | null;
-        /** @description A postal address. */
-        address?: string | null;
-        /** @description A number of the tax office. */
-        tax_id?: string | null;
-        /** @description An e-mail address. */
-        email?: string | null;
-      } | null;
-      /** @description The tax that is contained. */
-      tax?: {
-        /** @description A short name. */
-        label?: string | null;
-        /** @description The rate in per cent, a decimal as text. */
-        rate_percent?: string | null;
-        /** @description The tax itself, a decimal as text. */
-        amount?: string | null;
-      } | null;
-    };
-    SendProofResponse: {
-      /** @description What happened, for a person. Never branch on it. */
-      detail: string;
-      /**
-       * Format: uuid
-       * @description The id of the message.
-       */
-      message_id: string;
-    };
-    SendProofRequest: {
-      /**
-       * Format: email
-       * @description An e-mail address.
-       */
-      email: string;
-      /** @description A name. */
-      name?: string;
-      /** @description What it says. */
-      message?: string;
-      /**
-       * @description The language of e-mails, such as `en`.
-       * @enum {string}
-       */
-      locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
-    };
-    WebhookEndpointPage: {
-      /** @description The entries of this page. */
-      items: components['schemas']['WebhookEndpoint'][];
-      /** @description The number of this page, from 1. */
-      page: number;
-      /** @description How many entries a page has at most. */
-      per_page: number;
-      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-      total: number;
-      /** @description How many pages there are. */
-      total_pages: number;
-      /** @description Whether another page follows. */
-      has_more: boolean;
-      /**
-       * @description False if the list has more entries than `total`.
-       * @enum {boolean}
-       */
-      total_exact?: false;
-    };
-    WebhookEndpointWithSecret: components['schemas']['WebhookEndpoint'] & {
-      /** @description The signing secret. Shown here, and never again. */
-      secret: string;
-    };
-    CreateWebhookEndpointRequest: {
-      /**
-       * Format: uri
-       * @description An https address.
-       */
-      url: string;
-      /** @description A description. */
-      description?: string;
-      /** @description Which events are sent: `payment.confirmed`, a group as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
-      event_types?: string[];
-      /** @description Of which products; empty: of all. */
-      product_ids?: string[];
-      /**
-       * @description What `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.
-       * @enum {string}
-       */
-      signed_payload?: 'timestamp.body' | 'body';
-    };
-    UpdateWebhookEndpointRequest: {
-      /**
-       * Format: uri
-       * @description An https address.
-       */
-      url?: string;
-      /** @description A description. */
-      description?: string | null;
-      /** @description Which events are sent: `payment.confirmed`, a group as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
-      event_types?: string[];
-      /** @description Of which products; empty: of all. */
-      product_ids?: string[];
-      /**
-       * @description What `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.
-       * @enum {string}
-       */
-      signed_payload?: 'timestamp.body' | 'body';
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status?: 'enabled' | 'disabled';
-    };
-    RotateSecretRequest: {
-      /**
-       * @description For how many hours the old secret signs beside the new one; 24 by default.
-       * @default 24
-       */
-      overlap_hours?: number;
-    };
-    WebhookRecovery: {
-      /** @description How many deliveries were put into the queue. */
-      scheduled: number;
-    };
-    RecoverWebhookRequest: {
-      /**
-       * Format: date-time
-       * @description From when.
-       */
-      since: string;
-      /**
-       * Format: date-time
-       * @description Until when; now where it is not given.
-       */
-      until?: string;
-    };
-    WebhookDeliveryPage: {
-      /** @description The entries of this page. */
-      items: components['schemas']['WebhookDelivery'][];
-      /** @description The number of this page, from 1. */
-      page: number;
-      /** @description How many entries a page has at most. */
-      per_page: number;
-      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-      total: number;
-      /** @description How many pages there are. */
-      total_pages: number;
-      /** @description Whether another page follows. */
-      has_more: boolean;
-      /**
-       * @description False if the list has more entries than `total`.
-       * @enum {boolean}
-       */
-      total_exact?: false;
-    };
-    WebhookDelivery: {
-      /** @description The id of the delivery. */
-      delivery_id: number;
-      /**
-       * Format: uuid
-       * @description The id of the endpoint.
-       */
-      endpoint_id: string;
-      /** @description The id of the event: be idempotent on it. */
-      event_id: string;
-      /** @description The type of the event, such as `payment.confirmed`. */
-      event_type: string;
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
-      /** @description The number of the attempt, from 1. */
-      attempt: number;
-      /** @description How many attempts there are at most. */
-      max_attempts: number;
-      /** @description What your server answered. */
-      response_status?: number;
-      /** @description How long your server took. */
-      response_ms?: number;
-      /** @description The beginning of what your server said. */
-      response_excerpt?: string;
-      /** @description Why the attempt failed, where no answer came. */
-      error?: string;
-      /**
-       * @description Sent by a test of the endpoint.
-       * @enum {boolean}
-       */
-      test?: true;
-      /** @description When it is tried again. */
-      next_attempt_at?: string | null;
-      /** @description The delivery that this one repeats. */
-      replay_of?: number;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-      /**
-       * Format: date-time
-       * @description When it ended.
-       */
-      completed_at?: string;
-    };
-    WebhookTimeline: {
-      /** @description The entries of this page. */
-      items: {
-        /**
-         * Format: date-time
-         * @description When it happened.
-         */
-        at: string;
-        /**
-         * @description Of which kind it is.
-         * @enum {string}
-         */
-        kind: 'event' | 'delivery';
-        /** @description Of which type it is. */
-        type: string;
-        /** @description The id of the event: be idempotent on it. */
-        event_id?: string;
-        /** @description The id of the delivery. */
-        delivery_id?: number;
-        /** @description How it stands. */
-        status?: string;
-      }[];
-      /** @description Cursor of the next page; null on the last one. */
-      next: string | null;
-    };
     EventPage: {
-      /** @description The entries of this page. */
+      /** @description Entries of this page. */
       items: components['schemas']['Event'][];
-      /** @description The number of this page, from 1. */
+      /** @description Page number, from 1. */
       page: number;
-      /** @description How many entries a page has at most. */
+      /** @description Maximum number of entries per page. */
       per_page: number;
       /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
-      /** @description How many pages there are. */
+      /** @description Number of pages. */
       total_pages: number;
-      /** @description Whether another page follows. */
+      /** @description True if another page follows. */
       has_more: boolean;
       /**
        * @description False if the list has more entries than `total`.
@@ -5763,85 +5465,150 @@ export interface components {
     };
     IntegrationHealth: {
       /**
-       * @description How it stands.
+       * @description Status of the object.
        * @enum {string}
        */
       status: 'ok' | 'degraded';
       /** @description Webhook endpoints. */
       endpoints: {
-        /** @description How many receive events. */
+        /** @description Number of enabled endpoints. */
         enabled: number;
-        /** @description How many are disabled. */
+        /** @description Number of disabled endpoints. */
         disabled: number;
-        /** @description How many have not succeeded for a while. */
+        /** @description Number of endpoints that currently fail. */
         failing: number;
       };
       /**
        * Format: date-time
-       * @description When something was last delivered.
+       * @description Time of the last delivery.
        */
       last_delivery_at?: string;
-      /** @description Absent where nothing was delivered or given up in a day. */
+      /** @description Share of deliveries that succeeded within 24 hours. Absent if none ended. */
       success_rate_24h?: number;
-      /** @description Absent where nothing waits. */
+      /** @description Age of the oldest pending delivery in seconds. Absent if none is pending. */
       oldest_pending_seconds?: number;
-      /** @description How many automation hooks there are. */
+      /** @description Number of automation hooks. */
       hooks: number;
     };
-    AutomationHookWithSecret: components['schemas']['AutomationHook'] & {
-      /** @description The signing secret. Shown here, and never again. */
-      secret: string;
-    };
     SubscribeHookRequest: {
-      /** @description Where events are sent. */
+      /** @description URL that receives the events. */
       target_url?: string;
-      /** @description The same as `target_url`, as some platforms send it. */
+      /** @description Alias of `target_url`, as some automation platforms send it. */
       hookUrl?: string;
-      /** @description The type of the event, such as `payment.confirmed`. */
+      /** @description Type of the event, such as `payment.confirmed`. */
       event_type?: string;
-      /** @description The same as `event_type`, as some platforms send it. */
+      /** @description Alias of `event_type`, as some automation platforms send it. */
       event?: string;
-      /** @description Of which products; empty: of all. */
+      /** @description Products to send events of; empty: all products. */
       product_ids?: string[];
     };
-    CreatedSupportTicket: components['schemas']['SupportTicket'] & {
-      /** @description What was written, oldest first. */
-      messages: components['schemas']['SupportMessage'][];
+    AutomationHookWithSecret: components['schemas']['AutomationHook'] & {
+      /** @description Signing secret. Shown only in this response. */
+      secret: string;
     };
     CreateTicketRequest: {
-      /** @description What it is about. */
+      /** @description Subject of the ticket. */
       subject: string;
-      /** @description What you want to ask, 1 to 10,000 characters. */
+      /** @description Text of the message, 1 to 10,000 characters. */
       body: string;
       /**
-       * @description What it is about.
+       * @description Category of the ticket.
        * @default other
        * @enum {string}
        */
       category?: 'payment' | 'delivery' | 'webhook' | 'billing' | 'other';
       /**
        * Format: uuid
-       * @description The id of the payment. Who knows it may read its state.
+       * @description Identifier of the payment. It grants access to the payment’s status.
        */
       payment_id?: string;
       /**
        * Format: uuid
-       * @description The id of the membership.
+       * @description Identifier of the membership.
        */
       membership_id?: string;
     };
+    SupportMessage: {
+      /**
+       * Format: uuid
+       * @description Identifier of the message.
+       */
+      message_id: string;
+      /**
+       * @description Author of the message.
+       * @enum {string}
+       */
+      author: 'merchant' | 'staff' | 'system';
+      /** @description Text of the message. */
+      body: string;
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+    };
+    CreatedSupportTicket: components['schemas']['SupportTicket'] & {
+      /** @description Messages, oldest first. */
+      messages: components['schemas']['SupportMessage'][];
+    };
+    SupportTicket: {
+      /**
+       * Format: uuid
+       * @description Identifier of the ticket.
+       */
+      ticket_id: string;
+      /** @description Subject of the ticket. */
+      subject: string;
+      /**
+       * @description Category of the ticket.
+       * @enum {string}
+       */
+      category: 'payment' | 'delivery' | 'webhook' | 'billing' | 'other';
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'open' | 'pending' | 'resolved' | 'closed';
+      /**
+       * Format: uuid
+       * @description Identifier of the payment. It grants access to the payment’s status.
+       */
+      payment_id?: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the membership.
+       */
+      membership_id?: string;
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Time of the last change to the object.
+       */
+      updated_at: string;
+      /**
+       * Format: date-time
+       * @description Time of the last message.
+       */
+      last_message_at: string;
+      /** @description True for real money, false for the sandbox. */
+      livemode: boolean;
+    };
     SupportTicketPage: {
-      /** @description The entries of this page. */
+      /** @description Entries of this page. */
       items: components['schemas']['SupportTicket'][];
-      /** @description The number of this page, from 1. */
+      /** @description Page number, from 1. */
       page: number;
-      /** @description How many entries a page has at most. */
+      /** @description Maximum number of entries per page. */
       per_page: number;
       /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
-      /** @description How many pages there are. */
+      /** @description Number of pages. */
       total_pages: number;
-      /** @description Whether another page follows. */
+      /** @description True if another page follows. */
       has_more: boolean;
       /**
        * @description False if the list has more entries than `total`.
@@ -5852,157 +5619,182 @@ export interface components {
     SupportThread: components['schemas']['CreatedSupportTicket'] & {
       /**
        * Format: uuid
-       * @description There are older messages: `before` takes this id. Absent: there are none.
+       * @description Value of `before` that returns older messages. Absent if none exist.
        */
       messages_before?: string;
-      /** @description Of the linked payment or membership, oldest first; empty without one. */
+      /** @description Events of the linked payment or membership, oldest first; empty without one. */
       timeline: {
         /**
          * Format: date-time
-         * @description When it happened.
+         * @description Time of the entry.
          */
         at: string;
         /**
-         * @description Of which kind it is.
+         * @description Kind of the object.
          * @enum {string}
          */
         kind: 'event' | 'delivery';
-        /** @description Of which type it is. */
+        /** @description Type of the object. */
         type: string;
-        /** @description The id of the event: be idempotent on it. */
+        /** @description Identifier of the event. Use it to process each event once. */
         event_id?: string;
-        /** @description The id of the delivery. */
+        /** @description Identifier of the delivery. */
         delivery_id?: number;
-        /** @description How it stands. */
+        /** @description Status of the object. */
         status?: string;
       }[];
     };
     AddMessageRequest: {
-      /** @description What you want to say, 1 to 10,000 characters. */
+      /** @description Text of the message, 1 to 10,000 characters. */
       body: string;
     };
-    ConsumeResponse: {
-      /**
-       * @description True: serve the request.
-       * @enum {boolean}
-       */
-      consumed: true;
-      /** @description The id of this use, by which it is refunded if the work fails. */
-      consumption_id: string;
-      /**
-       * Format: uuid
-       * @description The id of the entitlement: always the same for this customer and product.
-       */
-      entitlement_id: string;
-      /** @description How many units were used. */
-      units: number;
-      /** @description How many units are left; null: without a limit. */
-      remaining: number | null;
-      /** @description Until when it is paid; null: without an end. */
-      paid_through: string | null;
+    Customer: {
+      /** @description Address of a Solana wallet. */
+      wallet_address?: string;
+      /** @description Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
+      customer_ref?: string;
     };
     ConsumeRequest: {
       /**
        * Format: uuid
-       * @description The id of the product.
+       * @description Identifier of the product.
        */
       product_id?: string;
-      /** @description Your own name of the product, up to 180 characters, unique in its mode. Where a product is named, send this or `product_id`, not both. */
+      /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
       external_product_id?: string;
-      /** @description Whom it is about: a wallet, or your own name of the customer. Exactly one where it is asked for. */
+      /** @description Customer: a wallet, or your own name for the customer. Requests name exactly one. */
       customer: components['schemas']['Customer'];
       /**
-       * @description How many units; 1 where it is not given.
+       * @description Number of units; 1 by default.
        * @default 1
        */
       units?: number;
-      /** @description What the customer asked for: goes into the challenge. */
+      /** @description Resource that the customer requested. Part of the challenge. */
       resource?: {
         /**
          * Format: uri
-         * @description An https address.
+         * @description An https URL.
          */
         url: string;
-        /** @description A description. */
+        /** @description Description of the object. */
         description?: string;
-        /** @description The type of what is served. */
+        /** @description Media type of the resource. */
         mime_type?: string;
       };
+    };
+    ConsumeResponse: {
+      /**
+       * @description True if the units were consumed: serve the request.
+       * @enum {boolean}
+       */
+      consumed: true;
+      /** @description Identifier of the consumption. Refund it by this identifier if the work fails. */
+      consumption_id: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the entitlement. A customer and a product always have the same one.
+       */
+      entitlement_id: string;
+      /** @description Number of units consumed. */
+      units: number;
+      /** @description Number of units left; null: no limit. */
+      remaining: number | null;
+      /** @description End of the paid time; null: no end. */
+      paid_through: string | null;
     };
     GrantRequest: {
       /**
        * Format: uuid
-       * @description The id of the product.
+       * @description Identifier of the product.
        */
       product_id?: string;
-      /** @description Your own name of the product, up to 180 characters, unique in its mode. Where a product is named, send this or `product_id`, not both. */
+      /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
       external_product_id?: string;
-      /** @description Whom it is about: a wallet, or your own name of the customer. Exactly one where it is asked for. */
+      /** @description Customer: a wallet, or your own name for the customer. Requests name exactly one. */
       customer: components['schemas']['Customer'];
-      /** @description How many units to give. */
+      /** @description Number of units to grant. */
       units?: number;
-      /** @description How many days. */
+      /** @description Number of days. */
       days?: number;
-      /** @description Why, for the books. */
+      /** @description Reason, for your records. */
+      reason: string;
+    };
+    Entitlement: {
+      /**
+       * Format: uuid
+       * @description Identifier of the entitlement. A customer and a product always have the same one.
+       */
+      entitlement_id: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id: string;
+      /** @description Customer: a wallet, or your own name for the customer. Requests name exactly one. */
+      customer: components['schemas']['Customer'];
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'active' | 'exhausted' | 'expired' | 'revoked';
+      /** @description Number of units granted; null: units are not counted. */
+      granted_units: number | null;
+      /** @description Number of units consumed. */
+      used_units: number;
+      /** @description Number of units left; null: no limit. */
+      remaining: number | null;
+      /** @description End of the paid time; null: no end. */
+      paid_through: string | null;
+      /** @description True if access has neither a limit of units nor an end. */
+      unlimited: boolean;
+      /** @description True for real money, false for the sandbox. */
+      livemode: boolean;
+      /** @description Version of the object. Each change increases it. */
+      version: number;
+      /**
+       * Format: date-time
+       * @description Time of the last change to the object.
+       */
+      updated_at: string;
+    };
+    RefundRequest: {
+      /** @description Identifier of the consumption. Refund it by this identifier if the work fails. */
+      consumption_id: string;
+      /** @description Reason, for your records. */
       reason: string;
     };
     RefundResponse: {
       /**
-       * @description True: the units are free again.
+       * @description True if the units are available again.
        * @enum {boolean}
        */
       refunded: true;
-      /** @description The id of this use, by which it is refunded if the work fails. */
+      /** @description Identifier of the consumption. Refund it by this identifier if the work fails. */
       consumption_id: string;
       /**
        * Format: uuid
-       * @description The id of the entitlement: always the same for this customer and product.
+       * @description Identifier of the entitlement. A customer and a product always have the same one.
        */
       entitlement_id: string;
-      /** @description How many units are free again. */
+      /** @description Number of units returned. */
       units: number;
-      /** @description How many units are left; null: without a limit. */
+      /** @description Number of units left; null: no limit. */
       remaining: number | null;
-      /** @description Until when it is paid; null: without an end. */
+      /** @description End of the paid time; null: no end. */
       paid_through: string | null;
     };
-    RefundRequest: {
-      /** @description The id of this use, by which it is refunded if the work fails. */
-      consumption_id: string;
-      /** @description Why, for the books. */
-      reason: string;
-    };
     EntitlementPage: {
-      /** @description The entries of this page. */
+      /** @description Entries of this page. */
       items: components['schemas']['Entitlement'][];
-      /** @description The number of this page, from 1. */
+      /** @description Page number, from 1. */
       page: number;
-      /** @description How many entries a page has at most. */
+      /** @description Maximum number of entries per page. */
       per_page: number;
       /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
-      /** @description How many pages there are. */
+      /** @description Number of pages. */
       total_pages: number;
-      /** @description Whether another page follows. */
-      has_more: boolean;
-      /**
-       * @description False if the list has more entries than `total`.
-       * @enum {boolean}
-       */
-      total_exact?: false;
-    };
-    RailPage: {
-      /** @description The entries of this page. */
-      items: components['schemas']['Rail'][];
-      /** @description The number of this page, from 1. */
-      page: number;
-      /** @description How many entries a page has at most. */
-      per_page: number;
-      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-      total: number;
-      /** @description How many pages there are. */
-      total_pages: number;
-      /** @description Whether another page follows. */
+      /** @description True if another page follows. */
       has_more: boolean;
       /**
        * @description False if the list has more entries than `total`.
@@ -6012,50 +5804,50 @@ export interface components {
     };
     Rail: {
       /**
-       * @description The way of being paid; GET /v1/access/rails lists them.
+       * @description Payment rail. GET /v1/access/rails lists them.
        * @enum {string}
        */
       rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
-      /** @description A name. */
+      /** @description Name of the object. */
       name: string;
       /**
-       * @description Of which kind it is.
+       * @description Kind of the object.
        * @enum {string}
        */
       kind: 'checkout' | 'subscription' | 'x402' | 'mpp';
       /**
-       * @description `USDC` or `SOL`.
+       * @description Asset: `USDC` or `SOL`.
        * @enum {string}
        */
       asset: 'USDC' | 'SOL';
-      /** @description The network in CAIP-2. */
+      /** @description Network in CAIP-2. */
       network: string;
-      /** @description The token’s mint address; absent for SOL. */
+      /** @description Mint address of the token; absent for SOL. */
       mint?: string;
-      /** @description How many decimals the asset has. */
+      /** @description Number of decimals of the asset. */
       decimals: number;
       /**
-       * @description How it stands.
+       * @description Status of the object.
        * @enum {string}
        */
       status: 'available' | 'degraded' | 'unavailable';
-      /** @description Why, for the books. */
+      /** @description Reason, for your records. */
       reason?: string;
-      /** @description What can be sold over it. */
+      /** @description Sales that the rail supports. */
       supports: string[];
     };
-    RailSettingPage: {
-      /** @description The entries of this page. */
-      items: components['schemas']['RailSetting'][];
-      /** @description The number of this page, from 1. */
+    RailPage: {
+      /** @description Entries of this page. */
+      items: components['schemas']['Rail'][];
+      /** @description Page number, from 1. */
       page: number;
-      /** @description How many entries a page has at most. */
+      /** @description Maximum number of entries per page. */
       per_page: number;
       /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
-      /** @description How many pages there are. */
+      /** @description Number of pages. */
       total_pages: number;
-      /** @description Whether another page follows. */
+      /** @description True if another page follows. */
       has_more: boolean;
       /**
        * @description False if the list has more entries than `total`.
@@ -6065,97 +5857,76 @@ export interface components {
     };
     RailSetting: {
       /**
-       * @description The way of being paid; GET /v1/access/rails lists them.
+       * @description Payment rail. GET /v1/access/rails lists them.
        * @enum {string}
        */
       rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
-      /** @description Whether the rail may be used. */
+      /** @description True if the rail is enabled. */
       enabled: boolean;
       /** @description Wallet that the rail pays; null: the wallet of the account. */
       payout_wallet: string | null;
-      /** @description USDC account of the wallet that the money goes to; SOL goes to the wallet itself. */
+      /** @description USDC account of the wallet. SOL is paid to the wallet itself. */
       payout_ata: string | null;
-      /** @description Null where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it. */
+      /** @description True if the USDC account exists. Null without a wallet, if none is required, if the node does not respond, and in the sandbox. */
       ata_exists: boolean | null;
-      /** @description Unsigned, base64: creates the missing account. Open `/sign#<transaction>` of this service to sign and send it with the payout wallet. */
+      /** @description Unsigned transaction in base64 that creates the missing account. Open `/sign#<transaction>` of this service to sign and send it with the payout wallet. */
       create_ata_transaction: string | null;
-      /** @description Null until the merchant sets something. */
+      /** @description Time of the last change; null: never set. */
       updated_at: string | null;
     };
+    RailSettingPage: {
+      /** @description Entries of this page. */
+      items: components['schemas']['RailSetting'][];
+      /** @description Page number, from 1. */
+      page: number;
+      /** @description Maximum number of entries per page. */
+      per_page: number;
+      /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+      total: number;
+      /** @description Number of pages. */
+      total_pages: number;
+      /** @description True if another page follows. */
+      has_more: boolean;
+      /**
+       * @description False if the list has more entries than `total`.
+       * @enum {boolean}
+       */
+      total_exact?: false;
+    };
     RailSettingUpdate: {
-      /** @description Whether the rail may be used. */
+      /** @description True if the rail is enabled. */
       enabled?: boolean;
-      /** @description The Solana wallet that is paid. Without one the rail setting’s or the account’s counts; without any, nothing can be sold. Put your own in the place of an example’s. */
+      /** @description Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own. */
       payout_wallet?: string | null;
+    };
+    CreateAppRequest: {
+      /** @description Name of the object. */
+      name: string;
+      /**
+       * Format: uri
+       * @description https URL of the agent’s home page.
+       */
+      homepage_url?: string;
     };
     AccessApp: {
       /**
        * Format: uuid
-       * @description The id of the application the product belongs to.
+       * @description Identifier of the application that the product belongs to.
        */
       access_app_id: string;
-      /** @description A name. */
+      /** @description Name of the object. */
       name: string;
-      /** @description An https address of its own. */
+      /** @description https URL of the agent’s home page. */
       homepage_url?: string;
       /**
        * Format: date-time
-       * @description When it was made.
+       * @description Time at which the object was created.
        */
       created_at: string;
     };
-    CreateAppRequest: {
-      /** @description A name. */
-      name: string;
-      /**
-       * Format: uri
-       * @description An https address of its own.
-       */
-      homepage_url?: string;
-    };
-    Readiness: {
-      /** @description A sale over the default rail would work this moment. `rails` says the same of each other rail: x402 also wants `live_mode_confirmed`. */
-      ready: boolean;
-      /**
-       * @description `live` or `sandbox`.
-       * @enum {string}
-       */
-      mode: 'live' | 'sandbox';
-      /**
-       * Format: uuid
-       * @description The id of the application the product belongs to.
-       */
-      access_app_id?: string;
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id?: string;
-      /** @description What was looked at. */
-      checks: components['schemas']['ReadinessCheck'][];
-      /** @description Rails that the product is offered on, and whether each one sells this moment. */
-      rails: {
-        /**
-         * @description The way of being paid; GET /v1/access/rails lists them.
-         * @enum {string}
-         */
-        rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
-        /** @description True if a sale over the rail would work this moment. */
-        ready: boolean;
-      }[];
-      /** @description Codes of the checks that stop a sale over the default rail; a check may fail for another rail alone. */
-      blocking: string[];
-      /** @description Parts of this deployment that are not configured, each with the variables that are missing. */
-      not_configured: components['schemas']['Unconfigured'];
-      /**
-       * Format: date-time
-       * @description When this was looked at.
-       */
-      checked_at: string;
-    };
     ReadinessCheck: {
       /**
-       * @description What it is, for a program: branch on this.
+       * @description Machine-readable code. Branch on this.
        * @enum {string}
        */
       code:
@@ -6173,33 +5944,79 @@ export interface components {
         | 'live_key_present'
         | 'subscription_plan_published';
       /**
-       * @description How it stands.
+       * @description Status of the object.
        * @enum {string}
        */
       status: 'pass' | 'fail' | 'warn' | 'skip';
-      /** @description What it says. */
+      /** @description Human-readable message. */
       message: string;
-      /** @description The call that mends it; null where nothing has to be mended. */
+      /** @description Call that resolves the failure; null if none is needed. */
       fix: components['schemas']['Fix'] | null;
-      /** @description Page that says what the check means. */
+      /** @description URL of the page that explains the check. */
       docs_url: string;
     };
-    /** @description What the operator has not set up, by `google`, `github`, `processor` and `mail`: the variables and bindings that each lacks, by name; by `keys` those that lack a key which open payments, channels or subscriptions name. What is whole is not in it. None of it stops a sale. */
+    /** @description Unconfigured parts of the deployment: `google`, `github`, `processor` and `mail`, each with the names of its missing variables and bindings; `keys`, with those that lack a key which open payments, channels or subscriptions name. Complete parts are absent. None of them blocks a sale. */
     Unconfigured: {
       [key: string]: string[];
     };
+    Readiness: {
+      /** @description True if a sale over the default rail would currently succeed. `rails` has the result of each other rail: x402 also requires `live_mode_confirmed`. */
+      ready: boolean;
+      /**
+       * @description Mode: `live` or `sandbox`.
+       * @enum {string}
+       */
+      mode: 'live' | 'sandbox';
+      /**
+       * Format: uuid
+       * @description Identifier of the application that the product belongs to.
+       */
+      access_app_id?: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id?: string;
+      /** @description Results of the checks. */
+      checks: components['schemas']['ReadinessCheck'][];
+      /** @description Rails of the product, and whether each one can currently sell. */
+      rails: {
+        /**
+         * @description Payment rail. GET /v1/access/rails lists them.
+         * @enum {string}
+         */
+        rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+        /** @description True if a sale over the rail would currently succeed. */
+        ready: boolean;
+      }[];
+      /** @description Codes of the checks that block a sale over the default rail. A check may fail for another rail alone. */
+      blocking: string[];
+      /** @description Unconfigured parts of this deployment, each with the missing variables. */
+      not_configured: components['schemas']['Unconfigured'];
+      /**
+       * Format: date-time
+       * @description Time of the check.
+       */
+      checked_at: string;
+    };
+    ProductRail: components['schemas']['Rail'] & {
+      /** @description Reason the rail is not ready: a service status (GET /v1/access/rails), or a `setup_not_ready` reason. Readiness has a check for each. */
+      reason?: string;
+      /** @description Call that resolves the problem. */
+      fix?: components['schemas']['Fix'];
+    };
     ProductRailPage: {
-      /** @description The entries of this page. */
+      /** @description Entries of this page. */
       items: components['schemas']['ProductRail'][];
-      /** @description The number of this page, from 1. */
+      /** @description Page number, from 1. */
       page: number;
-      /** @description How many entries a page has at most. */
+      /** @description Maximum number of entries per page. */
       per_page: number;
       /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
-      /** @description How many pages there are. */
+      /** @description Number of pages. */
       total_pages: number;
-      /** @description Whether another page follows. */
+      /** @description True if another page follows. */
       has_more: boolean;
       /**
        * @description False if the list has more entries than `total`.
@@ -6207,453 +6024,527 @@ export interface components {
        */
       total_exact?: false;
     };
-    ProductRail: components['schemas']['Rail'] & {
-      /** @description Of the service (GET /v1/access/rails), or what stops the sale, in the words of setup_not_ready; readiness has a check for each. */
-      reason?: string;
-      /** @description The call that mends it. */
-      fix?: components['schemas']['Fix'];
-    };
     SubscriptionPlan: {
       /**
-       * @description `outdated`: a plan was published, and the product has another price, period or payout wallet by now. Nothing is sold until the new plan is published; who subscribed stays on theirs. `sunset`: its owner lets nobody subscribe to it any more.
+       * @description Status of the plan. `outdated`: the product has a new price, period or payout wallet since the plan was published. Nothing is sold until the new plan is published; existing subscribers stay on their plan. `sunset`: the owner has closed the plan to new subscribers.
        * @enum {string}
        */
       status: 'unpublished' | 'published' | 'outdated' | 'sunset';
-      /** @description Where the plan of the present terms stands on the chain, or will. */
+      /** @description Address of the plan of the current terms, published or not. */
       plan_address: string;
-      /** @description The program’s number of that plan, made of its terms. */
+      /** @description Number of the plan in the program, derived from its terms. */
       plan_id: string;
-      /** @description What the plan says, as the product is now. */
+      /** @description Terms of the plan, from the current product. */
       terms: {
-        /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+        /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
         amount: components['schemas']['Money'];
-        /** @description How long a period is. */
+        /** @description Length of a period in hours. */
         period_hours: number;
-        /** @description The payout wallet: nobody else can be paid by this plan. */
+        /** @description Payout wallet. The plan can pay no other wallet. */
         destination: string;
-        /** @description The key of this service that collects. It holds no money of yours or of buyers. */
+        /** @description Key of this service that collects. It holds no money of yours or of buyers. */
         puller: string;
       };
-      /** @description Unsigned, base64: publishes the plan. Sign it with the payout wallet and send it. Absent where nothing is left to sign. */
+      /** @description Unsigned transaction in base64 that publishes the plan. Sign it with the payout wallet and send it. Absent if nothing is left to sign. */
       transaction?: string;
       /**
        * Format: date-time
-       * @description From then on the transaction can land no more.
+       * @description Time after which the transaction cannot land.
        */
       expires_at?: string;
     };
     ConfirmSubscriptionPlanRequest: {
-      /** @description The signature of the transaction, by which the chain knows it. */
+      /** @description Signature of the transaction. */
       tx_signature: string;
-    };
-    PaymentSession: {
-      /**
-       * Format: uuid
-       * @description The id of the payment session.
-       */
-      payment_session_id: string;
-      /**
-       * Format: uuid
-       * @description The id of the payment. Who knows it may read its state.
-       */
-      payment_id?: string;
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
-      /** @description Send the buyer here. */
-      checkout_url: string;
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id: string;
-      /** @description What it costs. */
-      price: components['schemas']['Money'];
-      /**
-       * Format: date-time
-       * @description When it ends.
-       */
-      expires_at: string;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
     };
     PaymentSessionRequest: {
       /**
        * Format: uuid
-       * @description The id of the product.
+       * @description Identifier of the product.
        */
       product_id?: string;
-      /** @description Your own name of the product, up to 180 characters, unique in its mode. Where a product is named, send this or `product_id`, not both. */
+      /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
       external_product_id?: string;
-      /** @description Your own name for the buyer; keys membership and entitlement. */
+      /** @description Your own name for the buyer; identifies membership and entitlement. */
       customer_ref?: string;
       /**
-       * @description A rail of the hosted checkout, which has to be ready for this product, and is what connect begins with unless it names another asset; by default what a checkout of the product begins with: its default_rail if that can be paid over, else another that can.
+       * @description Rail of the hosted checkout. It must be ready for this product. Connect uses it unless it names another asset. Defaults to the product’s default_rail if that is ready, else to another ready rail.
        * @enum {string}
        */
       rail_id?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
       /**
        * Format: uri
-       * @description Where the buyer goes after paying: https, with `payment_id` and `status` added. A hint; check it from your server.
+       * @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.
        */
       success_url?: string;
       /**
-       * @description Texts of your own, shown to no buyer: up to 50 keys of 40 characters, values of 500. A change merges; null removes a key.
+       * @description Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key.
        * @default {}
        */
       metadata?: {
         [key: string]: string;
       };
     };
+    PaymentSession: {
+      /**
+       * Format: uuid
+       * @description Identifier of the payment session.
+       */
+      payment_session_id: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the payment. It grants access to the payment’s status.
+       */
+      payment_id?: string;
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
+      /** @description URL of the checkout page for the buyer. */
+      checkout_url: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id: string;
+      /** @description Price. */
+      price: components['schemas']['Money'];
+      /**
+       * Format: date-time
+       * @description Time of expiry.
+       */
+      expires_at: string;
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+    };
+    SettleRequest: {
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id?: string;
+      /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      external_product_id?: string;
+      /** @description Value of the buyer’s PAYMENT-SIGNATURE header, unchanged. */
+      payment_signature: string;
+      /** @description Customer: a wallet, or your own name for the customer. Requests name exactly one. */
+      customer?: components['schemas']['Customer'];
+      /**
+       * @description Units to consume in the same step; 422 with `meta.buys_units` above the amount that the payment buys.
+       * @default 0
+       */
+      consume_units?: number;
+    };
     SettleResponse: {
       /**
-       * @description Whether the payment was settled.
+       * @description True if the payment was settled.
        * @enum {boolean}
        */
       success: true;
       /**
-       * @description Another request was told of this success: serve nothing for this one.
+       * @description True if another request already received this success: do not serve this one.
        * @enum {boolean}
        */
       duplicate?: true;
       /**
        * Format: uuid
-       * @description The id of the payment. Who knows it may read its state.
+       * @description Identifier of the payment. It grants access to the payment’s status.
        */
       payment_id: string;
       /**
        * Format: uuid
-       * @description The id of the receipt.
+       * @description Identifier of the receipt.
        */
       receipt_id: string;
-      /** @description The signature of the transaction, by which the chain knows it. */
+      /** @description Signature of the transaction. */
       tx_signature: string;
-      /** @description The network in CAIP-2. */
+      /** @description Network in CAIP-2. */
       network: string;
-      /** @description The wallet that paid. */
+      /** @description Wallet that paid. */
       payer: string;
-      /** @description What was paid. */
+      /** @description Settled amount. */
       amount: components['schemas']['Money'];
       /**
        * Format: uuid
-       * @description The id of the entitlement: always the same for this customer and product.
+       * @description Identifier of the entitlement. A customer and a product always have the same one.
        */
       entitlement_id: string;
-      /** @description How many units this gave; null: without a limit. */
+      /** @description Number of units granted; null: no limit. */
       granted_units: number | null;
-      /** @description How many units were used at once. */
+      /** @description Number of units consumed in the same call. */
       consumed_units: number;
-      /** @description Refund it where the request could not be served. */
+      /** @description Identifier of the consumption. Refund it if the request could not be served. */
       consumption_id?: string;
-      /** @description How many units are left; null: without a limit. */
+      /** @description Number of units left; null: no limit. */
       remaining: number | null;
-      /** @description Send it to the buyer as the PAYMENT-RESPONSE header. */
+      /** @description Value of the PAYMENT-RESPONSE header for the buyer. */
       payment_response: string;
     };
     SettlePending: {
       /**
-       * @description Whether the payment was settled.
+       * @description True if the payment was settled.
        * @enum {boolean}
        */
       success: false;
       /**
-       * @description Why it is not settled yet.
+       * @description Reason the payment is not settled yet.
        * @enum {string}
        */
       error_reason: 'settlement_pending';
-      /** @description The signature of the transaction, by which the chain knows it. */
+      /** @description Signature of the transaction. */
       tx_signature: string;
-      /** @description Send the same payment again after so many seconds. */
+      /** @description Seconds to wait before the same payment is sent again. */
       retry_after: number;
-    };
-    SettleRequest: {
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id?: string;
-      /** @description Your own name of the product, up to 180 characters, unique in its mode. Where a product is named, send this or `product_id`, not both. */
-      external_product_id?: string;
-      /** @description Value of the buyer’s PAYMENT-SIGNATURE header, as it came. */
-      payment_signature: string;
-      /** @description Whom it is about: a wallet, or your own name of the customer. Exactly one where it is asked for. */
-      customer?: components['schemas']['Customer'];
-      /**
-       * @description Used in the same step; 422 with `meta.buys_units` above what the payment buys.
-       * @default 0
-       */
-      consume_units?: number;
     };
     Activation: {
       /**
-       * @description The plan that runs now.
+       * @description Plan in effect.
        * @enum {string}
        */
       plan: 'free' | 'starter' | 'growth' | 'scale';
-      /** @description null: the plan has no end, and no purchase moves it. */
+      /** @description End of the paid plan; null: the plan has no end, and purchases do not change it. */
       paid_through: string | null;
       /**
        * Format: uuid
-       * @description The id of the account.
+       * @description Identifier of the account.
        */
       account_id: string;
       /**
        * Format: uuid
-       * @description The id of the receipt.
+       * @description Identifier of the receipt.
        */
       receipt_id: string;
     };
     BillingSummary: {
       /**
-       * @description The higher of what runs by card and what was bought by x402.
+       * @description Higher of the plans bought by card and by x402.
        * @enum {string}
        */
       plan: 'free' | 'starter' | 'growth' | 'scale';
       /**
-       * @description Of the subscription at the payment processor.
+       * @description Status of the subscription at the payment processor.
        * @enum {string}
        */
       status: 'none' | 'active' | 'trialing' | 'past_due' | 'cancelled';
-      /** @description Of the subscription, or of the time that was bought by x402. */
+      /** @description End of the current card period, or of the time bought by x402. */
       current_period_end: string | null;
-      /** @description True: it ends with the time that is paid. */
+      /** @description True if the subscription ends with the paid period. */
       cancel_at_period_end: boolean;
       /**
-       * @description What gives the plan: `free`, the card `processor`, or `x402`.
+       * @description Source of the plan: `free`, the card `processor`, or `x402`.
        * @enum {string}
        */
       source: 'free' | 'processor' | 'x402';
-      /** @description In live mode. */
+      /** @description Current usage in live mode. */
       usage: {
-        /** @description Active keys. */
+        /** @description Number of active keys. */
         keys: number;
         /** @description Webhook endpoints. */
         endpoints: number;
-        /** @description Active products. */
+        /** @description Number of active products. */
         products: number;
       };
-      /** @description What the plan allows. */
+      /** @description Limits of the plan. */
       limits: {
-        /** @description Active keys. */
+        /** @description Number of active keys. */
         keys: number;
         /** @description Webhook endpoints. */
         endpoints: number;
-        /** @description null: without a limit. */
+        /** @description Maximum number of active products; null: no limit. */
         products: number | null;
       };
     };
-    BillingCheckout: {
-      /** @description The page to send buyers to. */
-      checkout_url: string;
-    };
     BillingCheckoutRequest: {
       /**
-       * @description The plan: `free`, `starter`, `growth` or `scale`.
+       * @description Plan: `free`, `starter`, `growth` or `scale`.
        * @enum {string}
        */
       plan: 'starter' | 'growth' | 'scale';
-      /** @description Where the buyer goes after paying: https, with `payment_id` and `status` added. A hint; check it from your server. */
+      /** @description https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
       success_url?: string;
-      /** @description Where the buyer goes back to without paying: https. */
+      /** @description https URL for buyers who leave without payment. */
       cancel_url?: string;
     };
-    BillingPortal: {
-      /** @description Where card and subscription are changed. */
-      portal_url: string;
+    BillingCheckout: {
+      /** @description URL of the checkout page. */
+      checkout_url: string;
     };
     BillingPortalRequest: {
-      /** @description Where to come back to. */
+      /** @description URL to return to. */
       return_url?: string;
+    };
+    BillingPortal: {
+      /** @description URL of the customer portal, for changes of card and subscription. */
+      portal_url: string;
     };
     ProcessorWebhookResponse: {
       /**
-       * @description True: it was stored.
+       * @description True if the event was stored.
        * @enum {boolean}
        */
       received: true;
-      /** @description True where the same event came before. */
+      /** @description True if the same event was received before. */
       duplicate: boolean;
     };
     FacilitatorSupported: {
-      /** @description What can be verified and settled. */
+      /** @description Combinations of scheme and network that can be verified and settled. */
       kinds: {
-        /** @description The version of x402: 2. */
+        /** @description Version of x402: 2. */
         x402Version: number;
-        /** @description The scheme of x402: `exact`. */
+        /** @description x402 scheme: `exact`. */
         scheme: string;
-        /** @description The network in CAIP-2. */
+        /** @description Network in CAIP-2. */
         network: string;
-        /** @description What the scheme needs besides. */
+        /** @description Further data that the scheme requires. */
         extra?: {
           [key: string]: unknown;
         };
       }[];
-      /** @description What x402 extensions add. */
+      /** @description Supported x402 extensions. */
       extensions: string[];
-      /** @description The wallets that pay the network’s fee, by network. */
+      /** @description Wallets that pay the network fee, by network. */
       signers: {
         [key: string]: string[];
       };
     };
-    FacilitatorVerification: {
-      /** @description Whether the payment would be taken. */
-      isValid: boolean;
-      /** @description Why it would not, in the words of x402. */
-      invalidReason?: string;
-      /** @description The same for a person to read. */
-      invalidMessage?: string;
-      /** @description The wallet that paid. */
-      payer?: string;
-      /** @description What x402 extensions add. */
-      extensions?: {
-        [key: string]: unknown;
-      };
-      /** @description What the scheme needs besides. */
-      extra?: {
-        [key: string]: unknown;
-      };
-    };
-    /** @description The body the reference client of a facilitator sends. */
+    /** @description Request body of the x402 reference facilitator client. */
     FacilitatorRequest: {
-      /** @description The version of x402: 2. */
+      /** @description Version of x402: 2. */
       x402Version: number;
-      /** @description What the buyer signed, as x402 defines it. */
+      /** @description Payload that the buyer signed, as x402 defines it. */
       paymentPayload: {
         [key: string]: unknown;
       };
-      /** @description What was asked for, as x402 defines it. */
+      /** @description Requirements of the payment, as x402 defines them. */
       paymentRequirements: {
         [key: string]: unknown;
       };
     } & {
       [key: string]: unknown;
     };
-    FacilitatorSettlement: {
-      /** @description Whether the payment was settled. */
-      success: boolean;
-      /** @description Why it failed, in the words of x402. */
-      errorReason?: string;
-      /** @description The same for a person to read. */
-      errorMessage?: string;
-      /** @description The wallet that paid. */
+    FacilitatorVerification: {
+      /** @description True if the payment would be accepted. */
+      isValid: boolean;
+      /** @description Reason the payment would be refused: an x402 code. */
+      invalidReason?: string;
+      /** @description Human-readable form of `invalidReason`. */
+      invalidMessage?: string;
+      /** @description Wallet that paid. */
       payer?: string;
-      /** @description The signature of the transaction, empty where there is none. */
-      transaction: string;
-      /** @description The network in CAIP-2. */
-      network: string;
-      /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
-      amount?: string;
-      /** @description What x402 extensions add. */
+      /** @description Data of x402 extensions. */
       extensions?: {
         [key: string]: unknown;
       };
-      /** @description What the scheme needs besides. */
+      /** @description Further data of the scheme. */
       extra?: {
         [key: string]: unknown;
       };
     };
-    MeteredSessionRequest: {
-      /**
-       * Format: uuid
-       * @description The id of the product.
-       */
-      product_id?: string;
-      /** @description Your own name of the product, up to 180 characters, unique in its mode. Where a product is named, send this or `product_id`, not both. */
-      external_product_id?: string;
-      /** @description Whom it is about: a wallet, or your own name of the customer. Exactly one where it is asked for. */
-      customer?: components['schemas']['Customer'];
-      /** @description The most that a buyer may lock up in the channel. */
-      cap: components['schemas']['UsdcInput'];
-      /** @description What one unit costs, for deliveries that are counted in units. */
-      unit_price?: components['schemas']['UsdcInput'] & unknown;
-      /** @description The least by which a voucher goes beyond the one before. */
-      min_voucher_delta?: components['schemas']['UsdcInput'] & unknown;
-      /** @description Closed when it was not used for so long and nothing is reserved; 3600. */
-      idle_timeout_seconds?: number;
-      /** @description The least that the channel gives us to settle after its payer asks to close; 900. */
-      grace_period_seconds?: number;
-      /** @description Address of the payment-channels program, of those we open. */
-      channel_program?: string;
+    FacilitatorSettlement: {
+      /** @description True if the payment was settled. */
+      success: boolean;
+      /** @description Reason the settlement failed: an x402 code. */
+      errorReason?: string;
+      /** @description Human-readable form of `errorReason`. */
+      errorMessage?: string;
+      /** @description Wallet that paid. */
+      payer?: string;
+      /** @description Signature of the transaction; empty if no transaction exists. */
+      transaction: string;
+      /** @description Network in CAIP-2. */
+      network: string;
+      /** @description Settled amount in base units, as text. */
+      amount?: string;
+      /** @description Data of x402 extensions. */
+      extensions?: {
+        [key: string]: unknown;
+      };
+      /** @description Further data of the scheme. */
+      extra?: {
+        [key: string]: unknown;
+      };
     };
-    /** @description The most that the buyer may lock up. */
     UsdcInput: {
       /**
-       * @description `USDC` or `SOL`.
+       * @description Asset: `USDC` or `SOL`.
        * @enum {string}
        */
       asset: 'USDC' | 'SOL';
-      /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
       amount: string;
     };
+    MeteredSessionRequest: {
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id?: string;
+      /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      external_product_id?: string;
+      /** @description Customer: a wallet, or your own name for the customer. Requests name exactly one. */
+      customer?: components['schemas']['Customer'];
+      /** @description Maximum deposit of the buyer. */
+      cap: components['schemas']['UsdcInput'];
+      /** @description Price of one unit. Allows deliveries to be counted in units. */
+      unit_price?: components['schemas']['UsdcInput'];
+      /** @description Minimum increase from one voucher to the next; one base unit by default. */
+      min_voucher_delta?: components['schemas']['UsdcInput'];
+      /** @description Seconds without use after which the session is closed, if nothing is reserved; 3600 by default. */
+      idle_timeout_seconds?: number;
+      /** @description Minimum time to settle after the payer asks to close the channel, in seconds; 900 by default. */
+      grace_period_seconds?: number;
+      /** @description Address of the payment-channels program, if this deployment opens channels of it. */
+      channel_program?: string;
+    };
+    MeteredSession: {
+      /** @description Identifier of the session. */
+      session_id: string;
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'created' | 'open' | 'closing' | 'closed' | 'expired' | 'failed';
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id: string;
+      /** @description Customer: a wallet, or your own name for the customer. Requests name exactly one. */
+      customer?: {
+        /** @description Address of a Solana wallet. */
+        wallet_address?: string;
+        /** @description Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
+        customer_ref?: string;
+      };
+      /** @description Address of the payment channel, once it exists. */
+      channel_id?: string;
+      /** @description Address of the payment-channels program that owns the channel. */
+      channel_program: string;
+      /** @description URL at which the buyer’s client opens, pays, tops up and closes the session. */
+      authorize_url: string;
+      /** @description URL at which your server reserves an amount before it delivers. */
+      deliveries_url: string;
+      /** @description URL at which the buyer’s client pays for a delivery with a voucher. */
+      commits_url: string;
+      /** @description Challenge of the session: the value of `WWW-Authenticate` and its decoded request. Only in the response that creates the session. */
+      challenge?: {
+        /** @description Value of `WWW-Authenticate` that asks the buyer to open the channel. */
+        header: string;
+        /** @description Decoded request of the header. */
+        request: {
+          [key: string]: unknown;
+        };
+      };
+      /** @description Maximum deposit of the channel. */
+      cap: components['schemas']['Money'];
+      /** @description Deposit of the buyer, as recorded on the chain. */
+      deposit: components['schemas']['Money'];
+      /** @description Highest amount that vouchers promise. */
+      cumulative: components['schemas']['Money'];
+      /** @description Amount reserved by deliveries that are not paid yet. */
+      reserved: components['schemas']['Money'];
+      /** @description Part of the promised amount that is settled on the chain. */
+      settled: components['schemas']['Money'];
+      /** @description Price of one unit, for deliveries that are counted in units. */
+      unit_price?: components['schemas']['Money'];
+      /** @description Minimum increase from one voucher to the next. */
+      min_voucher_delta: components['schemas']['Money'];
+      /** @description Seconds without use after which the session is closed, unless an amount is reserved. */
+      idle_timeout_seconds: number;
+      /** @description Minimum time to settle after the payer asks to close the channel, in seconds. */
+      grace_period_seconds: number;
+      /** @description Wallet that paid. */
+      payer?: string;
+      /** @description Public key that signs the channel’s vouchers. */
+      authorized_signer?: string;
+      /**
+       * Format: date-time
+       * @description Time until which the session can be opened.
+       */
+      expires_at: string;
+      /** @description True for real money, false for the sandbox. */
+      livemode: boolean;
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Time of the last change to the object.
+       */
+      updated_at: string;
+      /** @description Version of the object. Each change increases it. */
+      version: number;
+    };
+    MeteredDeliveryRequest: {
+      /** @description Identifier of the delivery. Generated by default. */
+      delivery_id?: string;
+      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
+      amount?: components['schemas']['UsdcInput'];
+      /** @description Number of units, at the session’s unit_price. */
+      units?: number;
+      /** @description Duration of the reservation in seconds; 600 by default. */
+      expires_in?: number;
+    };
     MeteringDirective: {
-      /** @description Base units. */
+      /** @description Amount in base units. */
       amount: string;
-      /** @description Mint. */
+      /** @description Mint address of the currency. */
       currency: string;
-      /** @description The id of the delivery that is paid for. */
+      /** @description Identifier of the delivery. */
       deliveryId: string;
-      /** @description Unix seconds. */
+      /** @description Time of expiry in Unix seconds. */
       expiresAt: number;
-      /** @description The number of the delivery in its session. */
+      /** @description Number of the delivery in the session. */
       sequence: number;
       /** @description Address of the channel. */
       sessionId: string;
-      /** @description Where the voucher for this delivery goes. */
+      /** @description URL that accepts the voucher of this delivery. */
       commitUrl: string;
-      /** @description The id of the session. */
+      /** @description Identifier of the session. */
       session_id: string;
     };
-    MeteredDeliveryRequest: {
-      /** @description By default named by us. */
-      delivery_id?: string;
-      /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
-      amount?: components['schemas']['UsdcInput'];
-      /** @description At the session’s unit_price. */
-      units?: number;
-      /** @description Seconds it is kept free; 600. */
-      expires_in?: number;
-    };
     CommitReceipt: {
-      /** @description What this delivery was paid with, in base units. */
+      /** @description Amount of this delivery in base units. */
       amount: string;
-      /** @description The amount that the voucher promises in all, in base units. */
+      /** @description Cumulative amount of the voucher in base units. */
       cumulative: string;
-      /** @description The id of the delivery that is paid for. */
+      /** @description Identifier of the delivery. */
       deliveryId: string;
-      /** @description The session, as its protocol names it: the address of the channel. */
+      /** @description Identifier of the session in the protocol: the address of the channel. */
       sessionId: string;
       /**
-       * @description How it stands.
+       * @description Status of the object.
        * @enum {string}
        */
       status: 'committed' | 'replayed';
-      /** @description The id of the session. */
+      /** @description Identifier of the session. */
       session_id: string;
     };
     MeteredCommitRequest: {
-      /** @description The id of the delivery that is paid for. */
+      /** @description Identifier of the delivery. */
       deliveryId: string;
-      /** @description A promise of an amount in all, signed by the key of the channel. */
+      /** @description Signed promise of a cumulative amount. */
       voucher?: {
-        /** @description What it happened to. */
+        /** @description Signed data of the voucher. */
         data: {
-          /** @description The address of the channel. */
+          /** @description Address of the channel. */
           channelId: string;
-          /** @description The amount that is promised in all, in base units. */
+          /** @description Cumulative amount in base units. */
           cumulativeAmount: string;
-          /** @description Until when the voucher holds, in Unix seconds; 0: without an end. */
+          /** @description Time of expiry of the voucher in Unix seconds; 0: no expiry. */
           expiresAt: number;
-          /** @description The part of the memo that is this payment’s own. */
+          /** @description Nonce of the voucher. */
           nonce?: number;
         } & {
           [key: string]: unknown;
         };
-        /** @description The Ed25519 signature over the voucher’s bytes, base58. */
+        /** @description Ed25519 signature over the bytes of the voucher, in base58. */
         signature: string;
       } & {
         [key: string]: unknown;
@@ -6661,18 +6552,104 @@ export interface components {
     } & {
       [key: string]: unknown;
     };
+    /** @description On-chain consent of a buyer to one collection per period. */
+    NativeSubscription: {
+      /** @description Identifier of the native subscription: the buyer’s consent to one collection per period. */
+      authorization_id: string;
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id: string;
+      /** @description Wallet that subscribed and that payments are collected from. */
+      subscriber_wallet: string;
+      /** @description Address of the on-chain plan: price, period and destination. No party can change it. */
+      plan_address: string;
+      /** @description Address of the subscription account, derived from the plan and the wallet. */
+      subscription_address: string;
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
+      /** @description Price of each period, as the buyer agreed to it. */
+      amount: components['schemas']['Money'];
+      /** @description Length of a period in hours. */
+      period_hours: number;
+      /**
+       * Format: date-time
+       * @description Start of the last collected period on the chain.
+       */
+      current_period_start?: string;
+      /**
+       * Format: date-time
+       * @description End of the current period on the chain.
+       */
+      current_period_end?: string;
+      /** @description End of the paid time; null: no end. */
+      paid_through: string | null;
+      /** @description Last attempt to collect a period. */
+      last_collection?: {
+        /**
+         * Format: date-time
+         * @description Time of the entry.
+         */
+        at: string;
+        /**
+         * @description Status of the object.
+         * @enum {string}
+         */
+        status: 'collected' | 'failed';
+        /**
+         * @description Machine-readable code. Branch on this.
+         * @enum {string}
+         */
+        code?:
+          | 'subscription_cancelled'
+          | 'subscription_requires_reapproval'
+          | 'insufficient_funds'
+          | 'account_frozen'
+          | 'account_missing'
+          | 'receiver_missing'
+          | 'puller_removed';
+        /** @description Signature of the transaction. */
+        tx_signature?: string;
+      };
+      /** @description Cancellation by the buyer: the time it was found on the chain, and the time from which nothing can be collected. */
+      cancel?: {
+        /**
+         * Format: date-time
+         * @description Time at which the cancellation was found on the chain.
+         */
+        requested_at: string;
+        /**
+         * Format: date-time
+         * @description Time from which nothing can be collected.
+         */
+        effective_at: string;
+      };
+      /**
+       * Format: date-time
+       * @description Time at which the merchant ended collecting.
+       */
+      stopped_at?: string;
+      /** @description True for real money, false for the sandbox. */
+      livemode: boolean;
+      /** @description Version of the object. Each change increases it. */
+      version: number;
+    };
     NativeSubscriptionPage: {
-      /** @description The entries of this page. */
+      /** @description Entries of this page. */
       items: components['schemas']['NativeSubscription'][];
-      /** @description The number of this page, from 1. */
+      /** @description Page number, from 1. */
       page: number;
-      /** @description How many entries a page has at most. */
+      /** @description Maximum number of entries per page. */
       per_page: number;
       /** @description Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
       total: number;
-      /** @description How many pages there are. */
+      /** @description Number of pages. */
       total_pages: number;
-      /** @description Whether another page follows. */
+      /** @description True if another page follows. */
       has_more: boolean;
       /**
        * @description False if the list has more entries than `total`.
@@ -6680,109 +6657,116 @@ export interface components {
        */
       total_exact?: false;
     };
+    CancelIntentRequest: {
+      /** @description Wallet that subscribed. */
+      wallet_address: string;
+    };
     CancelIntent: {
-      /** @description Unsigned, base64. Sign it with the wallet, then send it, or have us send it. */
+      /** @description Unsigned transaction in base64. Sign it with the wallet, then send it yourself or through this service. */
       transaction: string;
       /**
        * Format: date-time
-       * @description From then on it can land no more.
+       * @description Time after which the transaction cannot land.
        */
       expires_at: string;
       /**
        * Format: date-time
-       * @description From then on nothing can be collected.
+       * @description Time from which nothing can be collected.
        */
       effective_at: string;
     };
-    CancelIntentRequest: {
-      /** @description The wallet that subscribed. */
-      wallet_address: string;
-    };
     CancelProof: {
-      /** @description Of a transaction that landed, or is about to. */
+      /** @description Signature of the cancelling transaction, landed or in flight. */
       tx_signature?: string;
-      /** @description Signed; we send it. */
+      /** @description Signed transaction. The service sends it. */
       transaction?: string;
     };
-    CreatedSetupIntent: components['schemas']['SetupIntent'] & {
-      /** @description Shown once, here. It opens this setup and pays for its plan. */
-      setup_secret: string;
-      /** @description Shown once, here. */
-      sandbox_api_key: string;
+    CreateSetupIntentRequest: {
+      /** @description Name of the agent. */
+      agent_name: string;
+      /** @description Contact of the agent’s operator. */
+      operator_contact?: string;
+      /** @description Purpose of the agent. */
+      intended_use?: string;
+      /**
+       * @description Plan that you intend to buy.
+       * @enum {string}
+       */
+      plan?: 'free' | 'starter' | 'growth' | 'scale';
     };
     SetupManifest: {
       /**
-       * @description The form of the manifest: `1`.
+       * @description Version of the manifest format: `1`.
        * @enum {string}
        */
       manifest_version: '1';
-      /** @description A name. */
+      /** @description Name of the object. */
       name: string;
-      /** @description A description. */
+      /** @description Description of the object. */
       description?: string;
-      /** @description A public https URL. It is never fetched. */
+      /** @description https URL of the agent’s home page. */
       homepage_url?: string;
-      /** @description How the agent’s people are reached. */
+      /** @description Contact email of the agent’s operator. */
       contact_email?: string;
       /**
-       * @description What is sold, by address. Never fetched.
+       * @description Resources for sale, by URL. The service never fetches them.
        * @default []
        */
       resources?: {
-        /** @description The HTTP method. */
+        /** @description HTTP method. */
         method: string;
-        /** @description A public https URL. It is never fetched. */
+        /** @description An https URL. */
         url: string;
-        /** @description external_product_id or name of one of `products`. */
+        /** @description `external_product_id` or name of one of `products`. */
         product_ref: string;
         /**
-         * @description Units one call uses.
+         * @description Units that one call consumes.
          * @default 1
          */
         units?: number;
       }[];
       /**
-       * @description What is to be sold.
+       * @description Products to sell.
        * @default []
        */
       products?: {
-        /** @description Your own name of the product, up to 180 characters, unique in its mode. Where a product is named, send this or `product_id`, not both. */
+        /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
         external_product_id?: string;
-        /** @description A name. */
+        /** @description Name of the object. */
         name: string;
-        /** @description A description. */
+        /** @description Description of the object. */
         description?: string;
-        /** @description What it costs. */
+        /** @description Price. */
         price: {
-          /** @description `USDC` or `SOL`. */
+          /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
-        /** @description How many units a purchase gives; null: without a limit. Of an `api` product 1 by default, else null. To sell 30 days of an API, send null. */
+        /** @description Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
         usage_units?: number;
-        /** @description For how many days a purchase gives access; null: without a time limit. Of an `api` product null by default, else 30, and 30 of all that renews itself. */
+        /** @description Days of access per purchase; null: no time limit. Defaults to null for `api` products and 30 for all others. Defaults to 30 for all that renew automatically. */
         access_period_days?: number;
       }[];
-      /** @description Where the money goes. */
+      /** @description Destination of the money. */
       payout?: {
-        /** @description The way of being paid; GET /v1/access/rails lists them. */
+        /** @description Payment rail. GET /v1/access/rails lists them. */
         rail_id: string;
-        /** @description The address of a Solana wallet. */
+        /** @description Address of a Solana wallet. */
         wallet_address: string;
       };
       /**
-       * @description Webhook endpoints it wants.
+       * @description Webhook endpoints.
        * @default []
        */
       webhooks?: {
-        /** @description A public https URL. It is never fetched. */
+        /** @description An https URL. */
         url: string;
-        /** @description Which events are sent: `payment.confirmed`, a group as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
+        /** @description Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
         event_types: string[];
       }[];
       /**
-       * @description What the live key may do: read, execute.
+       * @description Requested permissions of the live key: `read`, `execute`.
        * @default [
        *       "read",
        *       "execute"
@@ -6790,264 +6774,257 @@ export interface components {
        */
       requested_permissions?: string[];
       /**
-       * @description In USDC. Bind what is paid with the setup secret, by the day of UTC.
+       * @description Spending limits in USDC for payments with the setup secret. Days are UTC.
        * @default {}
        */
       spend_limits?: {
-        /** @description The most for one payment. */
+        /** @description Maximum of one payment. */
         per_payment?: {
-          /** @description `USDC` or `SOL`. */
+          /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
-        /** @description The most on one day (UTC). */
+        /** @description Maximum per day (UTC). */
         per_day?: {
-          /** @description `USDC` or `SOL`. */
+          /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
       };
       /**
-       * @description Whether a live key is wanted.
+       * @description True if a live key is requested.
        * @default false
        */
       live_requested?: boolean;
     };
     SetupEvaluation: {
-      /** @description 0 to 100. */
+      /** @description Score from 0 to 100. */
       score: number;
-      /** @description What was found; mend those of severity `error`. */
+      /** @description Findings. Correct those of severity `error`. */
       findings: {
         /**
-         * @description A manifest with an error is sent back for changes.
+         * @description Severity of the finding. A manifest with an error is returned for changes.
          * @enum {string}
          */
         severity: 'error' | 'warning' | 'info';
-        /** @description What it is, for a program: branch on this. */
+        /** @description Machine-readable code. Branch on this. */
         code: string;
-        /** @description Where it stands in the manifest. */
+        /** @description Location in the manifest. */
         path: string;
-        /** @description What it says. */
+        /** @description Human-readable message. */
         message: string;
-        /** @description How to mend it. */
+        /** @description Suggested correction. */
         suggestion: string;
       }[];
     };
     NextAction: {
-      /** @description What to do. */
+      /** @description Next action. */
       action: string;
       /**
-       * @description The HTTP method.
+       * @description HTTP method.
        * @enum {string}
        */
       method: 'GET' | 'POST' | 'PUT';
-      /** @description A path. */
+      /** @description Path of the request. */
       path: string;
-      /** @description A description. */
+      /** @description Description of the object. */
       description: string;
-      /** @description The headers to send. */
+      /** @description Request headers to send. */
       headers?: {
         [key: string]: string;
       };
-      /** @description The body to send. */
+      /** @description Request body to send. */
       body?: {
         [key: string]: unknown;
       };
     };
+    CreatedSetupIntent: components['schemas']['SetupIntent'] & {
+      /** @description Secret of the setup. Authenticates the setup and pays for its plan. Shown only in this response. */
+      setup_secret: string;
+      /** @description Sandbox API key. Shown only in this response. */
+      sandbox_api_key: string;
+    };
     SetupIntent: {
       /**
        * Format: uuid
-       * @description The id of the setup.
+       * @description Identifier of the setup.
        */
       setup_intent_id: string;
       /**
-       * @description How it stands.
+       * @description Status of the object.
        * @enum {string}
        */
       status: 'created' | 'changes_required' | 'ready' | 'approved' | 'expired';
-      /** @description What the agent is called. */
+      /** @description Name of the agent. */
       agent_name: string;
-      /** @description How the agent’s people are reached. */
+      /** @description Contact of the agent’s operator. */
       operator_contact?: string;
-      /** @description What the agent wants to do. */
+      /** @description Purpose of the agent. */
       intended_use?: string;
       /**
        * Format: uuid
-       * @description The id of the account.
+       * @description Identifier of the account.
        */
       account_id: string;
       /**
-       * @description The plan that was asked for.
+       * @description Requested plan.
        * @enum {string}
        */
       plan?: 'free' | 'starter' | 'growth' | 'scale';
       /**
-       * @description The plan that counts now.
+       * @description Plan in effect.
        * @enum {string}
        */
       active_plan: 'free' | 'starter' | 'growth' | 'scale';
       /**
        * Format: date-time
-       * @description Until when the plan is paid.
+       * @description End of the paid plan.
        */
       plan_paid_through?: string;
       /**
        * Format: uuid
-       * @description The id of the sandbox key.
+       * @description Identifier of the sandbox key.
        */
       sandbox_key_id: string;
       /**
        * Format: uuid
-       * @description The live key this setup issued last.
+       * @description Identifier of the live key that this setup issued last.
        */
       live_key_id?: string;
-      /** @description Whether a live key was made and works. */
+      /** @description True if a live key was issued and is active. */
       live_key_active: boolean;
-      /** @description Bind what is paid with the setup secret. */
+      /** @description Spending limits of payments with the setup secret. */
       spend_limits: {
-        /** @description The most for one payment. */
+        /** @description Maximum of one payment. */
         per_payment?: components['schemas']['Money'];
-        /** @description The most on one day (UTC). */
+        /** @description Maximum per day (UTC). */
         per_day?: components['schemas']['Money'];
       };
-      /** @description What the agent said it sells. */
+      /** @description Manifest of the setup. */
       manifest?: components['schemas']['SetupManifest'];
-      /** @description What the manifest was found to be. */
+      /** @description Evaluation of the manifest. */
       evaluation?: components['schemas']['SetupEvaluation'];
       /**
        * Format: date-time
-       * @description When it was approved.
+       * @description Time of the approval.
        */
       approved_at?: string;
       /**
        * Format: date-time
-       * @description Absent once a plan was activated: then it stays.
+       * @description Time of expiry. Absent once a plan is active: the setup then does not expire.
        */
       expires_at?: string;
-      /** @description Paid, and not decided by the chain yet. Until it is, the setup does not end: never pay again. */
+      /** @description Payments in flight. The setup stays open until the chain has decided: do not pay again. */
       pending_payments?: {
         /**
-         * @description The plan: `free`, `starter`, `growth` or `scale`.
+         * @description Plan: `free`, `starter`, `growth` or `scale`.
          * @enum {string}
          */
         plan?: 'free' | 'starter' | 'growth' | 'scale';
-        /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+        /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
         amount: components['schemas']['Money'];
-        /** @description The signature of the transaction, by which the chain knows it. */
+        /** @description Signature of the transaction. */
         tx_signature: string;
         /**
          * Format: date-time
-         * @description When it was made.
+         * @description Time at which the object was created.
          */
         created_at: string;
       }[];
-      /** @description What to do now, in this order. */
+      /** @description Next actions, in order. */
       next_actions: components['schemas']['NextAction'][];
       /**
        * Format: date-time
-       * @description When it was made.
+       * @description Time at which the object was created.
        */
       created_at: string;
       /**
        * Format: date-time
-       * @description When it last changed.
+       * @description Time of the last change to the object.
        */
       updated_at: string;
     };
-    CreateSetupIntentRequest: {
-      /** @description What the agent is called. */
-      agent_name: string;
-      /** @description How the agent’s people are reached. */
-      operator_contact?: string;
-      /** @description What the agent wants to do. */
-      intended_use?: string;
-      /**
-       * @description The plan you mean to buy.
-       * @enum {string}
-       */
-      plan?: 'free' | 'starter' | 'growth' | 'scale';
-    };
     SetupIntentStatusRequest: {
-      /** @description As it was shown when the setup was created. */
+      /** @description Secret of the setup, as shown when the setup was created. */
       setup_secret: string;
     };
     SetupManifestRequest: {
-      /** @description As it was shown when the setup was created. */
+      /** @description Secret of the setup, as shown when the setup was created. */
       setup_secret: string;
       /**
-       * @description The form of the manifest: `1`.
+       * @description Version of the manifest format: `1`.
        * @enum {string}
        */
       manifest_version: '1';
-      /** @description A name. */
+      /** @description Name of the object. */
       name: string;
-      /** @description A description. */
+      /** @description Description of the object. */
       description?: string;
-      /** @description A public https URL. It is never fetched. */
+      /** @description https URL of the agent’s home page. */
       homepage_url?: string;
-      /** @description How the agent’s people are reached. */
+      /** @description Contact email of the agent’s operator. */
       contact_email?: string;
       /**
-       * @description What is sold, by address. Never fetched.
+       * @description Resources for sale, by URL. The service never fetches them.
        * @default []
        */
       resources?: {
-        /** @description The HTTP method. */
+        /** @description HTTP method. */
         method: string;
-        /** @description A public https URL. It is never fetched. */
+        /** @description An https URL. */
         url: string;
-        /** @description external_product_id or name of one of `products`. */
+        /** @description `external_product_id` or name of one of `products`. */
         product_ref: string;
         /**
-         * @description Units one call uses.
+         * @description Units that one call consumes.
          * @default 1
          */
         units?: number;
       }[];
       /**
-       * @description What is to be sold.
+       * @description Products to sell.
        * @default []
        */
       products?: {
-        /** @description Your own name of the product, up to 180 characters, unique in its mode. Where a product is named, send this or `product_id`, not both. */
+        /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
         external_product_id?: string;
-        /** @description A name. */
+        /** @description Name of the object. */
         name: string;
-        /** @description A description. */
+        /** @description Description of the object. */
         description?: string;
-        /** @description What it costs. */
+        /** @description Price. */
         price: {
-          /** @description `USDC` or `SOL`. */
+          /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
-        /** @description How many units a purchase gives; null: without a limit. Of an `api` product 1 by default, else null. To sell 30 days of an API, send null. */
+        /** @description Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
         usage_units?: number;
-        /** @description For how many days a purchase gives access; null: without a time limit. Of an `api` product null by default, else 30, and 30 of all that renews itself. */
+        /** @description Days of access per purchase; null: no time limit. Defaults to null for `api` products and 30 for all others. Defaults to 30 for all that renew automatically. */
         access_period_days?: number;
       }[];
-      /** @description Where the money goes. */
+      /** @description Destination of the money. */
       payout?: {
-        /** @description The way of being paid; GET /v1/access/rails lists them. */
+        /** @description Payment rail. GET /v1/access/rails lists them. */
         rail_id: string;
-        /** @description The address of a Solana wallet. */
+        /** @description Address of a Solana wallet. */
         wallet_address: string;
       };
       /**
-       * @description Webhook endpoints it wants.
+       * @description Webhook endpoints.
        * @default []
        */
       webhooks?: {
-        /** @description A public https URL. It is never fetched. */
+        /** @description An https URL. */
         url: string;
-        /** @description Which events are sent: `payment.confirmed`, a group as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
+        /** @description Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
         event_types: string[];
       }[];
       /**
-       * @description What the live key may do: read, execute.
+       * @description Requested permissions of the live key: `read`, `execute`.
        * @default [
        *       "read",
        *       "execute"
@@ -7055,260 +7032,260 @@ export interface components {
        */
       requested_permissions?: string[];
       /**
-       * @description In USDC. Bind what is paid with the setup secret, by the day of UTC.
+       * @description Spending limits in USDC for payments with the setup secret. Days are UTC.
        * @default {}
        */
       spend_limits?: {
-        /** @description The most for one payment. */
+        /** @description Maximum of one payment. */
         per_payment?: {
-          /** @description `USDC` or `SOL`. */
+          /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
-        /** @description The most on one day (UTC). */
+        /** @description Maximum per day (UTC). */
         per_day?: {
-          /** @description `USDC` or `SOL`. */
+          /** @description Asset: `USDC` or `SOL`. */
           asset: string;
-          /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
         };
       };
       /**
-       * @description Whether a live key is wanted.
+       * @description True if a live key is requested.
        * @default false
        */
       live_requested?: boolean;
     };
-    ApprovedSetupIntent: components['schemas']['SetupIntent'] & {
-      /** @description Shown once, in the answer that issued it. */
-      live_api_key?: string;
-    };
     ApproveSetupIntentRequest: {
-      /** @description As it was shown when the setup was created. */
+      /** @description Secret of the setup, as shown when the setup was created. */
       setup_secret: string;
       /**
-       * @description True: make a live key; it needs a paid plan.
+       * @description True to issue a live key. Requires a paid plan.
        * @default false
        */
       issue_live_key?: boolean;
       /**
-       * @description Must be true to issue a live key.
+       * @description Confirmation of live mode. Must be true to issue a live key.
        * @default false
        */
       live_mode_confirmed?: boolean;
       /**
        * Format: uuid
-       * @description Revokes this live key of the setup, for an answer that was lost or a key that leaked. With issue_live_key another takes its place; without it none does.
+       * @description Live key of this setup to revoke, after a lost response or a leak. With `issue_live_key`, a new key is issued; without, none.
        */
       replace_live_key_id?: string;
     };
-    /** @description `expected`: the types of its events, in the order in which they are recorded. */
+    ApprovedSetupIntent: components['schemas']['SetupIntent'] & {
+      /** @description Live API key. Shown only in the response that issued it. */
+      live_api_key?: string;
+    };
+    /** @description Scenarios. `expected` lists the event types of each in the order in which they are recorded. */
     SandboxScenarios: {
-      /** @description The entries of this page. */
+      /** @description Entries of this page. */
       items: {
-        /** @description What is played. */
+        /** @description Name of the scenario. */
         scenario: string;
-        /** @description A description. */
+        /** @description Description of the object. */
         description: string;
-        /** @description What can be chosen. */
+        /** @description Available options of the scenario. */
         options: string[];
-        /** @description The event types it leads to, in order. */
+        /** @description Expected event types, in order. */
         expected: string[];
       }[];
     };
-    SandboxSession: {
-      /**
-       * Format: uuid
-       * @description The id of the session.
-       */
-      session_id: string;
-      /** @description What is played. */
-      scenario: string;
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'running' | 'completed' | 'failed';
-      /**
-       * @description True of real money, false of the sandbox.
-       * @enum {boolean}
-       */
-      livemode: false;
-      /** @description The same seed gives the same story. */
-      seed: string;
-      /** @description Stands still between moves. */
-      clock: {
-        /**
-         * Format: date-time
-         * @description What time it is there.
-         */
-        now: string;
-        /** @description How far its clock was moved on. */
-        advanced_seconds: number;
-      };
-      /** @description What the session made. */
-      objects: {
-        /** @description Of which type it is. */
-        type: string;
-        /** @description Its id. */
-        id: string;
-      }[];
-      /** @description What happened, in order. */
-      steps: {
-        /**
-         * Format: date-time
-         * @description When it happened.
-         */
-        at: string;
-        /** @description What was done. */
-        action: string;
-        /** @description The object as its GET answers it. */
-        object?: {
-          /** @description Of which type it is. */
-          type: string;
-          /** @description Its id. */
-          id: string;
-        };
-        /** @description The state the object has now. */
-        state?: string;
-        /** @description The id of the event: be idempotent on it. */
-        event_id?: string;
-        /** @description The type of the event, such as `payment.confirmed`. */
-        event_type?: string;
-      }[];
-      /** @description How delivering the session’s events stands. */
-      deliveries: {
-        /** @description How many attempts were made. */
-        sent: number;
-        /** @description How many arrived. */
-        succeeded: number;
-        /** @description How many did not arrive. */
-        failed: number;
-      };
-      /**
-       * Format: date-time
-       * @description When it was made.
-       */
-      created_at: string;
-    };
     SandboxSessionRequest: {
-      /** @description One of GET /v1/testing/scenarios. */
+      /** @description Scenario from GET /v1/testing/scenarios. */
       scenario: string;
-      /** @description Sessions of one scenario and seed go through the same steps in the same order. */
+      /** @description Seed of the scenario. Sessions of one scenario and seed run the same steps in the same order. */
       seed?: string;
       /**
        * Format: uuid
-       * @description What is sold; by default the session makes a product for itself.
+       * @description Product to sell. By default the session creates one.
        */
       product_id?: string;
       /**
        * Format: uuid
-       * @description The only endpoint that hears of it; by default all of your sandbox.
+       * @description Only endpoint that receives the events. Defaults to all sandbox endpoints.
        */
       endpoint_id?: string;
-      /** @description Moves the clock once more after the scenario. */
+      /** @description Seconds by which to advance the clock after the scenario. */
       advance_seconds?: number;
       /**
-       * @description What is chosen of it.
+       * @description Chosen options of the scenario.
        * @default {}
        */
       options?: {
-        /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+        /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
         amount?: {
           /**
-           * @description `USDC` or `SOL`.
+           * @description Asset: `USDC` or `SOL`.
            * @enum {string}
            */
           asset: 'USDC' | 'SOL';
-          /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+          /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
           amount: string;
-          /** @description The same amount in the smallest units of the asset, an integer as text. */
+          /** @description Amount in the smallest units of the asset: an integer as text. */
           base_units?: string;
         };
-        /** @description How late it happens. */
+        /** @description Delay in seconds. */
         delay_seconds?: number;
         /**
-         * @description What goes wrong.
+         * @description Failure to simulate.
          * @enum {string}
          */
         failure?: 'transaction_failed' | 'session_expired';
       };
     };
+    SandboxSession: {
+      /**
+       * Format: uuid
+       * @description Identifier of the session.
+       */
+      session_id: string;
+      /** @description Name of the scenario. */
+      scenario: string;
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'running' | 'completed' | 'failed';
+      /**
+       * @description True for real money, false for the sandbox.
+       * @enum {boolean}
+       */
+      livemode: false;
+      /** @description Seed of the scenario. The same seed produces the same steps. */
+      seed: string;
+      /** @description Clock of the session. It stops between advances. */
+      clock: {
+        /**
+         * Format: date-time
+         * @description Current time of the session.
+         */
+        now: string;
+        /** @description Seconds by which the clock was advanced. */
+        advanced_seconds: number;
+      };
+      /** @description Objects that the session created. */
+      objects: {
+        /** @description Type of the object. */
+        type: string;
+        /** @description Unique identifier. */
+        id: string;
+      }[];
+      /** @description Steps, in order. */
+      steps: {
+        /**
+         * Format: date-time
+         * @description Time of the entry.
+         */
+        at: string;
+        /** @description Action of the step. */
+        action: string;
+        /** @description Object as its GET operation returns it. */
+        object?: {
+          /** @description Type of the object. */
+          type: string;
+          /** @description Unique identifier. */
+          id: string;
+        };
+        /** @description Current state of the object. */
+        state?: string;
+        /** @description Identifier of the event. Use it to process each event once. */
+        event_id?: string;
+        /** @description Type of the event, such as `payment.confirmed`. */
+        event_type?: string;
+      }[];
+      /** @description Delivery status of the session’s events. */
+      deliveries: {
+        /** @description Number of attempts. */
+        sent: number;
+        /** @description Number of deliveries that succeeded. */
+        succeeded: number;
+        /** @description Number of deliveries that failed. */
+        failed: number;
+      };
+      /**
+       * Format: date-time
+       * @description Time at which the object was created.
+       */
+      created_at: string;
+    };
     SandboxSessions: {
-      /** @description The entries of this page. */
+      /** @description Entries of this page. */
       items: components['schemas']['SandboxSession'][];
     };
     AdvanceRequest: {
-      /** @description How far to move the clock on. */
+      /** @description Seconds by which to advance the clock. */
       seconds: number;
-    };
-    TestPayment: {
-      /** @description The signature of the transaction, by which the chain knows it. */
-      tx_signature?: string;
-      /** @description The value for the PAYMENT-SIGNATURE header. */
-      payment_signature?: string;
-      /** @description A Solana transaction in base64. One that we hand out is unsigned. */
-      transaction?: string;
-      /** @description The wallet that paid. */
-      payer_wallet: string;
     };
     TestPaymentRequest: {
       /**
        * Format: uuid
-       * @description The id of the payment. Who knows it may read its state.
+       * @description Identifier of the payment. It grants access to the payment’s status.
        */
       payment_id?: string;
-      /** @description A challenge of x402: the value of PAYMENT-REQUIRED, or the object in it. */
+      /** @description x402 challenge: the value of the PAYMENT-REQUIRED header, or its decoded object. */
       payment_required?:
         | string
         | {
             [key: string]: unknown;
           };
-      /** @description Signed as a test wallet. Sent to the simulated chain once nobody else has to sign; otherwise only signed. */
+      /** @description Transaction, signed as a test wallet. Sent to the simulated chain if no other signature is missing; otherwise only signed. */
       transaction?: string;
       /**
-       * @description How the test wallet pays: `paid` by default.
+       * @description Result of the test payment; `paid` by default.
        * @default paid
        * @enum {string}
        */
       outcome?: 'paid' | 'underpaid' | 'declined' | 'late' | 'overpaid';
-      /** @description A name for a test wallet that lasts; without one it is another each time. */
+      /** @description Name of a persistent test wallet. By default a new one is used each time. */
       wallet?: string;
     };
-    CompletedTestIdentity: {
-      /**
-       * Format: uuid
-       * @description The id under which a buyer shows who they are.
-       */
-      identity_session_id: string;
-      /**
-       * @description Who it is done with.
-       * @enum {string}
-       */
-      provider: 'telegram' | 'discord';
-      /** @description The buyer’s id on that platform. */
-      provider_user_id: string;
-      /**
-       * @description How it stands.
-       * @enum {string}
-       */
-      status: 'completed';
+    TestPayment: {
+      /** @description Signature of the transaction. */
+      tx_signature?: string;
+      /** @description Value for the `PAYMENT-SIGNATURE` header. */
+      payment_signature?: string;
+      /** @description Solana transaction in base64. Unsigned if the service created it. */
+      transaction?: string;
+      /** @description Wallet that paid. */
+      payer_wallet: string;
     };
     TestIdentity: {
       /**
        * Format: uuid
-       * @description The id under which a buyer shows who they are.
+       * @description Identifier of the session in which a buyer proves their identity.
        */
       identity_session_id: string;
-      /** @description The buyer’s id on that platform. */
+      /** @description Buyer’s user id on the messaging platform. */
       provider_user_id: string;
-      /** @description The buyer’s name there. */
+      /** @description Buyer’s user name on the messaging platform. */
       username?: string;
+    };
+    CompletedTestIdentity: {
+      /**
+       * Format: uuid
+       * @description Identifier of the session in which a buyer proves their identity.
+       */
+      identity_session_id: string;
+      /**
+       * @description Provider name.
+       * @enum {string}
+       */
+      provider: 'telegram' | 'discord';
+      /** @description Buyer’s user id on the messaging platform. */
+      provider_user_id: string;
+      /**
+       * @description Status of the object.
+       * @enum {string}
+       */
+      status: 'completed';
     };
     EventType: {
       /**
-       * @description Of which type it is.
+       * @description Type of the object.
        * @enum {string}
        */
       type:
@@ -7350,34 +7327,20 @@ export interface components {
         | 'webhook.test'
         | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
-      /** @description A description. */
+      /** @description Description of the object. */
       description: string;
       /** @description JSON Schema of the event. */
       schema: {
         [key: string]: unknown;
       };
-      /** @description An event of this type. */
+      /** @description Example of an event of this type. */
       example: {
         [key: string]: unknown;
       };
     };
-    WebhookTestResult: {
-      /** @description The id of the delivery. */
-      delivery_id: number;
-      /** @description The id of the event: be idempotent on it. */
-      event_id: string;
-      /** @description Whether it arrived. */
-      succeeded: boolean;
-      /** @description What your server answered. */
-      response_status?: number;
-      /** @description How long your server took. */
-      response_ms?: number;
-      /** @description Why the attempt failed, where no answer came. */
-      error?: string;
-    };
     TestWebhookRequest: {
       /**
-       * @description Any type of the catalog.
+       * @description Event type from the catalog.
        * @default webhook.test
        * @enum {string}
        */
@@ -7421,39 +7384,53 @@ export interface components {
         | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
     };
+    WebhookTestResult: {
+      /** @description Identifier of the delivery. */
+      delivery_id: number;
+      /** @description Identifier of the event. Use it to process each event once. */
+      event_id: string;
+      /** @description True if the delivery succeeded. */
+      succeeded: boolean;
+      /** @description HTTP status that your server returned. */
+      response_status?: number;
+      /** @description Response time of your server in milliseconds. */
+      response_ms?: number;
+      /** @description Reason the attempt failed without a response. */
+      error?: string;
+    };
     ReceiptKeySet: {
-      /** @description The public keys, as a JWK set. */
+      /** @description Public keys as a JWK set. */
       keys: {
         /**
-         * @description The type of the key (JWK).
+         * @description JWK key type.
          * @enum {string}
          */
         kty: 'OKP';
         /**
-         * @description The curve of the key (JWK).
+         * @description JWK curve.
          * @enum {string}
          */
         crv: 'Ed25519';
-        /** @description The public key (JWK). */
+        /** @description JWK public key. */
         x: string;
-        /** @description The id of the key (JWK). */
+        /** @description JWK key identifier. */
         kid: string;
         /**
-         * @description What the key is for (JWK).
+         * @description JWK key use.
          * @enum {string}
          */
         use: 'sig';
         /**
-         * @description The algorithm of the key (JWK).
+         * @description JWK algorithm.
          * @enum {string}
          */
         alg: 'EdDSA';
       }[];
     };
     MeteredAnnouncement: {
-      /** @description A decimal as text, such as `12.5`. More decimals than the asset has are refused: USDC has 6, SOL has 9. */
+      /** @description Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
       amount: string;
-      /** @description The id of the delivery that is paid for. */
+      /** @description Identifier of the delivery. */
       deliveryId?: string;
       /** @description Address of the channel. */
       sessionId: string;
@@ -7462,69 +7439,87 @@ export interface components {
     };
     HealthResponse: {
       /**
-       * @description How it stands.
+       * @description Status of the object.
        * @enum {string}
        */
       status: 'ok' | 'degraded';
-      /** @description The version of the API. */
+      /** @description API version. */
       version: string;
       /**
        * Format: date-time
-       * @description What time it is here.
+       * @description Current time of the service.
        */
       time: string;
-      /** @description What was looked at. */
+      /** @description Results of the checks. */
       checks: {
         /**
-         * @description Whether the database answers.
+         * @description Status of the database.
          * @enum {string}
          */
         database: 'ok' | 'failing' | 'not_configured';
         /**
-         * @description Whether nothing waits too long.
+         * @description Status of the queues.
          * @enum {string}
          */
         queue: 'ok' | 'failing' | 'not_configured';
         /**
-         * @description Whether the Solana node answers.
+         * @description Status of the Solana node.
          * @enum {string}
          */
         rpc: 'ok' | 'failing' | 'not_configured';
         /**
-         * @description Whether there is a fresh price of SOL.
+         * @description Status of the SOL price source.
          * @enum {string}
          */
         price_source: 'ok' | 'failing' | 'not_configured';
         /**
-         * @description Whether the payment processor answers.
+         * @description Status of the payment processor.
          * @enum {string}
          */
         processor: 'ok' | 'failing' | 'not_configured';
         /**
-         * @description failing: an e-mail has been due for half an hour; what the operator switched off is not.
+         * @description Status of email. failing: an email has been due for half an hour; emails that the operator disabled do not count.
          * @enum {string}
          */
         mail: 'ok' | 'failing' | 'not_configured';
         /**
-         * @description failing: every other route answers 503 `misconfigured`.
+         * @description Status of the configuration. failing: all other routes return 503 `misconfigured`.
          * @enum {string}
          */
         configuration: 'ok' | 'failing' | 'not_configured';
         /**
-         * @description failing: an open payment, channel or subscription names a key that this deployment lacks.
+         * @description Status of the keys. failing: an open payment, channel or subscription names a key that this deployment lacks.
          * @enum {string}
          */
         keys: 'ok' | 'failing' | 'not_configured';
         /**
-         * @description failing: more left it within the last hour than the operator expects.
+         * @description Status of the fee payer. failing: it spent more within the last hour than the operator expects.
          * @enum {string}
          */
         fee_payer: 'ok' | 'failing' | 'not_configured';
       };
-      /** @description How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer. */
+      /** @description Used share of the database, from 0 to 1. From 0.7 the status is degraded. null if the database does not respond. */
       database_used: number | null;
-      /** @description null where the configuration as a whole is not sound. */
+      /** @description Unconfigured parts of this deployment. null if the configuration is invalid as a whole. */
       not_configured: components['schemas']['Unconfigured'] | null;
+    };
+    PayoutChange: {
+      /** @description New payout wallet; null: the default applies. */
+      payout_wallet: string | null;
+      /** @description Previous values of the changed fields, if known. */
+      previous?: string | null;
+      /**
+       * Format: uuid
+       * @description Identifier of the product.
+       */
+      product_id?: string;
+      /** @description Payment rail. GET /v1/access/rails lists them. */
+      rail_id?: string;
+      /**
+       * @description Author of the change.
+       * @enum {string}
+       */
+      by: 'key' | 'person';
     };
   };
   responses: never;
@@ -7539,7 +7534,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7551,7 +7546,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The account exists; this is its session */
+      /** @description Account and its session */
       201: {
         headers: {
           [name: string]: unknown;
@@ -7682,7 +7677,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7690,7 +7685,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Taken */
+      /** @description Email address in use */
       202: {
         headers: {
           [name: string]: unknown;
@@ -7705,7 +7700,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7756,7 +7751,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7783,7 +7778,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7795,7 +7790,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Taken */
+      /** @description Email address in use */
       202: {
         headers: {
           [name: string]: unknown;
@@ -7810,7 +7805,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -7856,16 +7851,16 @@ export interface operations {
   startOAuth: {
     parameters: {
       query?: {
-        /** @description `live` or `sandbox`. */
+        /** @description Mode: `live` or `sandbox`. */
         mode?: 'login' | 'register';
-        /** @description The path of this site to come back to. */
+        /** @description Path on this site to return to. */
         next?: string;
-        /** @description Which page began it. */
+        /** @description Page that began the sign-in. */
         surface?: 'dashboard' | 'checkout';
       };
       header?: never;
       path: {
-        /** @description Who it is done with. */
+        /** @description Provider name. */
         provider: 'google' | 'github';
       };
       cookie?: never;
@@ -7886,25 +7881,25 @@ export interface operations {
   finishOAuth: {
     parameters: {
       query?: {
-        /** @description What the provider sends back. */
+        /** @description Authorization code from the provider. */
         code?: string;
-        /** @description What was sent along. */
+        /** @description State that was sent with the request. */
         state?: string;
-        /** @description What the provider says went wrong. */
+        /** @description Error code from the provider. */
         error?: string;
-        /** @description The same for a person. */
+        /** @description Human-readable error from the provider. */
         error_description?: string;
       };
       header?: never;
       path: {
-        /** @description Who it is done with. */
+        /** @description Provider name. */
         provider: 'google' | 'github';
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description To `next`, with the outcome in the fragment */
+      /** @description Redirect to `next`, with the result in the fragment */
       302: {
         headers: {
           [name: string]: unknown;
@@ -7937,11 +7932,11 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description Who it is done with. */
+        /** @description Provider name. */
         provider: 'google' | 'github';
       };
       cookie?: never;
@@ -7960,7 +7955,7 @@ export interface operations {
   getAccount: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -7983,11 +7978,11 @@ export interface operations {
   updateAccount: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8014,7 +8009,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8041,7 +8036,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8084,7 +8079,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8111,7 +8106,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8131,7 +8126,7 @@ export interface operations {
   getDeliveryReadiness: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8154,11 +8149,11 @@ export interface operations {
   testDelivery: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8205,7 +8200,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8232,18 +8227,18 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the claim. */
+        /** @description Identifier of the claim. */
         claim_id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Given back */
+      /** @description Released */
       204: {
         headers: {
           [name: string]: unknown;
@@ -8256,11 +8251,11 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description Who it is done with. */
+        /** @description Provider name. */
         provider: 'telegram' | 'discord';
       };
       cookie?: never;
@@ -8285,7 +8280,7 @@ export interface operations {
   getAccountSummary: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8308,15 +8303,15 @@ export interface operations {
   getAnalytics: {
     parameters: {
       query?: {
-        /** @description How many days back, where no dates are given. */
+        /** @description Number of days back, if no dates are given. */
         window_days?: number;
-        /** @description How many of the last days stand in `daily`. */
+        /** @description Number of recent days in `daily`. */
         daily_days?: number;
-        /** @description The first day, as `2026-11-21`. */
+        /** @description First day, such as `2026-11-21`. */
         start_date?: string;
-        /** @description The last day, as `2026-11-21`. */
+        /** @description Last day, such as `2026-11-21`. */
         end_date?: string;
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8339,15 +8334,15 @@ export interface operations {
   exportAnalytics: {
     parameters: {
       query?: {
-        /** @description How many days back, where no dates are given. */
+        /** @description Number of days back, if no dates are given. */
         window_days?: number;
-        /** @description How many of the last days stand in `daily`. */
+        /** @description Number of recent days in `daily`. */
         daily_days?: number;
-        /** @description The first day, as `2026-11-21`. */
+        /** @description First day, such as `2026-11-21`. */
         start_date?: string;
-        /** @description The last day, as `2026-11-21`. */
+        /** @description Last day, such as `2026-11-21`. */
         end_date?: string;
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8356,7 +8351,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description One line a day, the oldest first */
+      /** @description One row per day, oldest first */
       200: {
         headers: {
           [name: string]: unknown;
@@ -8370,7 +8365,7 @@ export interface operations {
   listKeys: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8394,7 +8389,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8420,12 +8415,12 @@ export interface operations {
   listKeyResources: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
       path: {
-        /** @description The id of the key. */
+        /** @description Identifier of the key. */
         key_id: string;
       };
       cookie?: never;
@@ -8446,15 +8441,15 @@ export interface operations {
   revokeKey: {
     parameters: {
       query?: {
-        /** @description `endpoints`: also disable what the key made. */
+        /** @description `endpoints`: also disable the endpoints that the key created. */
         with?: 'endpoints';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the key. */
+        /** @description Identifier of the key. */
         key_id: string;
       };
       cookie?: never;
@@ -8475,7 +8470,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The last part of the checkout page’s address: small letters, digits and hyphens. Made from the name where it is not given. */
+        /** @description Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
         slug: string;
       };
       cookie?: never;
@@ -8496,13 +8491,13 @@ export interface operations {
   listProducts: {
     parameters: {
       query?: {
-        /** @description The number of the page, from 1. */
+        /** @description Page number, from 1. */
         page?: number;
-        /** @description How many entries a page has. */
+        /** @description Number of entries per page. */
         per_page?: number;
-        /** @description Only what stands so. */
+        /** @description Return only objects with this status. */
         status?: 'active' | 'archived';
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8525,11 +8520,11 @@ export interface operations {
   createProduct: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -8555,12 +8550,12 @@ export interface operations {
   getProduct: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
       path: {
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id: string;
       };
       cookie?: never;
@@ -8581,15 +8576,15 @@ export interface operations {
   updateProduct: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id: string;
       };
       cookie?: never;
@@ -8614,15 +8609,15 @@ export interface operations {
   archiveProduct: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id: string;
       };
       cookie?: never;
@@ -8643,15 +8638,15 @@ export interface operations {
   unarchiveProduct: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id: string;
       };
       cookie?: never;
@@ -8673,11 +8668,11 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The last part of the checkout page’s address: small letters, digits and hyphens. Made from the name where it is not given. */
+        /** @description Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
         slug: string;
       };
       cookie?: never;
@@ -8704,7 +8699,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of the payment. */
+        /** @description Identifier of the payment. */
         payment_id: string;
       };
       cookie?: never;
@@ -8727,7 +8722,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of the payment. */
+        /** @description Identifier of the payment. */
         payment_id: string;
       };
       cookie?: never;
@@ -8752,15 +8747,15 @@ export interface operations {
   sendTransaction: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the payment. */
+        /** @description Identifier of the payment. */
         payment_id: string;
       };
       cookie?: never;
@@ -8785,15 +8780,15 @@ export interface operations {
   createHandoff: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id: string;
       };
       cookie?: never;
@@ -8820,9 +8815,9 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The last part of the checkout page’s address: small letters, digits and hyphens. Made from the name where it is not given. */
+        /** @description Last part of the checkout page’s URL. */
         slug: string;
-        /** @description The token of the hand-off. */
+        /** @description Token of the hand-off. */
         token: string;
       };
       cookie?: never;
@@ -8844,11 +8839,11 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The last part of the checkout page’s address: small letters, digits and hyphens. Made from the name where it is not given. */
+        /** @description Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
         slug: string;
       };
       cookie?: never;
@@ -8870,11 +8865,11 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description Who it is done with. */
+        /** @description Provider name. */
         provider: 'telegram' | 'discord';
       };
       cookie?: never;
@@ -8899,35 +8894,35 @@ export interface operations {
   listPayments: {
     parameters: {
       query?: {
-        /** @description The number of the page, from 1. */
+        /** @description Page number, from 1. */
         page?: number;
-        /** @description How many entries a page has. */
+        /** @description Number of entries per page. */
         per_page?: number;
-        /** @description Only what stands so. */
+        /** @description Return only objects with this status. */
         status?: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
-        /** @description Of this product. */
+        /** @description Return only objects of this product. */
         product_id?: string;
-        /** @description Of the customer you gave this name. */
+        /** @description Return only objects of the customer with this reference. */
         customer_ref?: string;
-        /** @description The wallet that paid. */
+        /** @description Return only payments from this wallet. */
         wallet?: string;
-        /** @description Paid by this transaction. */
+        /** @description Return only objects paid by this transaction. */
         tx_signature?: string;
-        /** @description The rail. */
+        /** @description Payment rail. */
         rail_id?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
-        /** @description Paid in this asset. */
+        /** @description Return only payments in this asset. */
         asset?: 'USDC' | 'SOL';
-        /** @description From this moment on; a date is its beginning in UTC. */
+        /** @description Return only objects from this time on. A date means its beginning in UTC. */
         created_from?: string;
-        /** @description Up to this moment, which is not included. */
+        /** @description Return only objects before this time. */
         created_to?: string;
-        /** @description Of the price, in whole units of its asset. */
+        /** @description Minimum price, in whole units of its asset. */
         min_amount?: string;
-        /** @description At most this much. */
+        /** @description Return only payments of at most this amount. */
         max_amount?: string;
-        /** @description The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or e-mail address. If none begins with it: a memo, or part of a customer’s reference or a product’s name. These words, rail, asset and amounts look through the 20,000 newest payments that the other filters leave. */
+        /** @description Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address. If none begins with it, matches a memo, or part of a customer reference or product name. Text search and the filters of rail, asset and amount cover the 20,000 newest payments that the other filters select. */
         q?: string;
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -8950,15 +8945,15 @@ export interface operations {
   acceptUnmatched: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the payment. */
+        /** @description Identifier of the payment. */
         payment_id: string;
       };
       cookie?: never;
@@ -8969,7 +8964,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The payment that recovers it */
+      /** @description Payment that was created from the money */
       200: {
         headers: {
           [name: string]: unknown;
@@ -8983,11 +8978,11 @@ export interface operations {
   claimReceipt: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -9013,15 +9008,15 @@ export interface operations {
   prepareRefund: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the payment. */
+        /** @description Identifier of the payment. */
         payment_id: string;
       };
       cookie?: never;
@@ -9032,7 +9027,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Unsigned, base64 */
+      /** @description Unsigned transaction in base64 */
       200: {
         headers: {
           [name: string]: unknown;
@@ -9046,15 +9041,15 @@ export interface operations {
   confirmRefund: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the payment. */
+        /** @description Identifier of the payment. */
         payment_id: string;
       };
       cookie?: never;
@@ -9065,7 +9060,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The payment */
+      /** @description Payment with the refund */
       200: {
         headers: {
           [name: string]: unknown;
@@ -9079,15 +9074,15 @@ export interface operations {
   getPayment: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description The identity session the payment began with: shows its buyer how to get in. */
+        /** @description Identity session with which the payment began. Shows the buyer’s access. */
         'X-Svc-Identity-Session'?: string;
       };
       path: {
-        /** @description The id of the payment. */
+        /** @description Identifier of the payment. */
         payment_id: string;
       };
       cookie?: never;
@@ -9108,11 +9103,11 @@ export interface operations {
   confirmPayment: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -9148,7 +9143,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Queued; nothing is known yet */
+      /** @description Queued; the outcome is not known yet */
       200: {
         headers: {
           [name: string]: unknown;
@@ -9162,17 +9157,17 @@ export interface operations {
   lookupMembership: {
     parameters: {
       query?: {
-        /** @description Of the customer with this wallet. */
+        /** @description Return only objects of the customer with this wallet. */
         wallet_address?: string;
-        /** @description Of the customer you gave this name. */
+        /** @description Return only objects of the customer with this reference. */
         customer_ref?: string;
-        /** @description Of the customer with this e-mail. */
+        /** @description Return only objects of the customer with this email address. */
         email?: string;
-        /** @description The id of the payment. */
+        /** @description Identifier of the payment. */
         payment_id?: string;
-        /** @description Of this product. */
+        /** @description Return only objects of this product. */
         product_id?: string;
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9195,19 +9190,19 @@ export interface operations {
   listMemberships: {
     parameters: {
       query?: {
-        /** @description The number of the page, from 1. */
+        /** @description Page number, from 1. */
         page?: number;
-        /** @description How many entries a page has. */
+        /** @description Number of entries per page. */
         per_page?: number;
-        /** @description Only what stands so. */
+        /** @description Return only objects with this status. */
         status?: 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
-        /** @description Of this product. */
+        /** @description Return only objects of this product. */
         product_id?: string;
-        /** @description Of the customer with this wallet. */
+        /** @description Return only objects of the customer with this wallet. */
         wallet_address?: string;
-        /** @description The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet, e-mail address or membership id. If none begins with it: part of a customer’s reference or a product’s name, looked for in the 20,000 newest memberships that the other filters leave. */
+        /** @description Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet, email address or membership id. If none begins with it, matches part of a customer reference or product name among the 20,000 newest memberships that the other filters select. */
         q?: string;
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9230,15 +9225,15 @@ export interface operations {
   retryDelivery: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the membership. */
+        /** @description Identifier of the membership. */
         membership_id: string;
       };
       cookie?: never;
@@ -9259,12 +9254,12 @@ export interface operations {
   getReceipt: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
       path: {
-        /** @description The id of the receipt. */
+        /** @description Identifier of the receipt. */
         receipt_id: string;
       };
       cookie?: never;
@@ -9285,19 +9280,19 @@ export interface operations {
   listReceipts: {
     parameters: {
       query?: {
-        /** @description The number of the page, from 1. */
+        /** @description Page number, from 1. */
         page?: number;
-        /** @description How many entries a page has. */
+        /** @description Number of entries per page. */
         per_page?: number;
-        /** @description Where this wallet pays or is paid. */
+        /** @description Return only objects of this wallet. */
         wallet?: string;
-        /** @description The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or e-mail address. If none begins with it: words of the product name, invoice number, reference or billed name. */
+        /** @description Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address. If none begins with it, matches words of the product name, invoice number, reference or billed name. */
         q?: string;
-        /** @description Of this product. */
+        /** @description Return only objects of this product. */
         product_id?: string;
-        /** @description What you were paid, what you paid for plans, or both. */
+        /** @description Direction of the receipts: received payments, payments for plans, or both. */
         direction?: 'received' | 'paid' | 'all';
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9322,7 +9317,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of the receipt. */
+        /** @description Identifier of the receipt. */
         receipt_id: string;
       };
       cookie?: never;
@@ -9345,7 +9340,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of the receipt. */
+        /** @description Identifier of the receipt. */
         receipt_id: string;
       };
       cookie?: never;
@@ -9368,7 +9363,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of the receipt. */
+        /** @description Identifier of the receipt. */
         receipt_id: string;
       };
       cookie?: never;
@@ -9389,12 +9384,12 @@ export interface operations {
   getPrivateReceiptPdf: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
       path: {
-        /** @description The id of the receipt. */
+        /** @description Identifier of the receipt. */
         receipt_id: string;
       };
       cookie?: never;
@@ -9415,15 +9410,15 @@ export interface operations {
   exportReceipts: {
     parameters: {
       query?: {
-        /** @description Where this wallet pays or is paid. */
+        /** @description Return only objects of this wallet. */
         wallet?: string;
-        /** @description The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or e-mail address. If none begins with it: words of the product name, invoice number, reference or billed name. */
+        /** @description Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address. If none begins with it, matches words of the product name, invoice number, reference or billed name. */
         q?: string;
-        /** @description Of this product. */
+        /** @description Return only objects of this product. */
         product_id?: string;
-        /** @description What you were paid, what you paid for plans, or both. */
+        /** @description Direction of the receipts: received payments, payments for plans, or both. */
         direction?: 'received' | 'paid' | 'all';
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9432,7 +9427,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description One line for each receipt */
+      /** @description One row per receipt */
       200: {
         headers: {
           [name: string]: unknown;
@@ -9446,15 +9441,15 @@ export interface operations {
   updateInvoiceMetadata: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the receipt. */
+        /** @description Identifier of the receipt. */
         receipt_id: string;
       };
       cookie?: never;
@@ -9479,15 +9474,15 @@ export interface operations {
   sendReceiptProof: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the receipt. */
+        /** @description Identifier of the receipt. */
         receipt_id: string;
       };
       cookie?: never;
@@ -9512,11 +9507,11 @@ export interface operations {
   listWebhookEndpoints: {
     parameters: {
       query?: {
-        /** @description The number of the page, from 1. */
+        /** @description Page number, from 1. */
         page?: number;
-        /** @description How many entries a page has. */
+        /** @description Number of entries per page. */
         per_page?: number;
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9539,11 +9534,11 @@ export interface operations {
   createWebhookEndpoint: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -9569,15 +9564,15 @@ export interface operations {
   disableWebhookEndpoint: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the endpoint. */
+        /** @description Identifier of the endpoint. */
         endpoint_id: string;
       };
       cookie?: never;
@@ -9598,15 +9593,15 @@ export interface operations {
   updateWebhookEndpoint: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the endpoint. */
+        /** @description Identifier of the endpoint. */
         endpoint_id: string;
       };
       cookie?: never;
@@ -9631,15 +9626,15 @@ export interface operations {
   rotateWebhookSecret: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the endpoint. */
+        /** @description Identifier of the endpoint. */
         endpoint_id: string;
       };
       cookie?: never;
@@ -9664,15 +9659,15 @@ export interface operations {
   recoverWebhookEndpoint: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the endpoint. */
+        /** @description Identifier of the endpoint. */
         endpoint_id: string;
       };
       cookie?: never;
@@ -9697,15 +9692,15 @@ export interface operations {
   listWebhookDeliveries: {
     parameters: {
       query?: {
-        /** @description The number of the page, from 1. */
+        /** @description Page number, from 1. */
         page?: number;
-        /** @description How many entries a page has. */
+        /** @description Number of entries per page. */
         per_page?: number;
-        /** @description The id of the endpoint. */
+        /** @description Identifier of the endpoint. */
         endpoint_id?: string;
-        /** @description Only what stands so. */
+        /** @description Return only objects with this status. */
         status?: 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9728,15 +9723,15 @@ export interface operations {
   replayWebhookDelivery: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the delivery. */
+        /** @description Identifier of the delivery. */
         delivery_id: number;
       };
       cookie?: never;
@@ -9757,17 +9752,17 @@ export interface operations {
   getWebhookTimeline: {
     parameters: {
       query?: {
-        /** @description The id of the payment. */
+        /** @description Identifier of the payment. */
         payment_id?: string;
-        /** @description The id of the membership. */
+        /** @description Identifier of the membership. */
         membership_id?: string;
-        /** @description Oldest first (`asc`) or newest first. */
+        /** @description Order of the events: oldest first (`asc`) or newest first. */
         order?: 'asc' | 'desc';
-        /** @description The `next` of the page before. */
+        /** @description Value of `next` from the previous page. */
         after?: string;
-        /** @description How many entries at most. */
+        /** @description Maximum number of entries. */
         limit?: number;
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9790,11 +9785,11 @@ export interface operations {
   listWebhookEvents: {
     parameters: {
       query?: {
-        /** @description The number of the page, from 1. */
+        /** @description Page number, from 1. */
         page?: number;
-        /** @description How many entries a page has. */
+        /** @description Number of entries per page. */
         per_page?: number;
-        /** @description Of this type. */
+        /** @description Return only events of this type. */
         event_type?:
           | 'payment.created'
           | 'payment.submitted'
@@ -9834,9 +9829,9 @@ export interface operations {
           | 'webhook.test'
           | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
-        /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
+        /** @description Identifier of an event. The list begins after it. A list that is read by this cursor has no limit of 10,000 rows. */
         after?: string;
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9859,7 +9854,7 @@ export interface operations {
   getIntegrationHealth: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9882,13 +9877,13 @@ export interface operations {
   listIntegrationEvents: {
     parameters: {
       query?: {
-        /** @description The number of the page, from 1. */
+        /** @description Page number, from 1. */
         page?: number;
-        /** @description How many entries a page has. */
+        /** @description Number of entries per page. */
         per_page?: number;
-        /** @description How many entries at most. */
+        /** @description Maximum number of entries. */
         limit?: number;
-        /** @description Of this type. */
+        /** @description Return only events of this type. */
         event_type?:
           | 'payment.created'
           | 'payment.submitted'
@@ -9928,9 +9923,9 @@ export interface operations {
           | 'webhook.test'
           | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
-        /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
+        /** @description Identifier of an event. The list begins after it. A list that is read by this cursor has no limit of 10,000 rows. */
         after?: string;
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -9953,11 +9948,11 @@ export interface operations {
   subscribeHook: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -9983,15 +9978,15 @@ export interface operations {
   unsubscribeHook: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the endpoint. */
+        /** @description Identifier of the endpoint. */
         endpoint_id: string;
       };
       cookie?: never;
@@ -10014,7 +10009,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description Who it is done with. */
+        /** @description Provider name. */
         provider: string;
       };
       cookie?: never;
@@ -10035,15 +10030,15 @@ export interface operations {
   listTickets: {
     parameters: {
       query?: {
-        /** @description The number of the page, from 1. */
+        /** @description Page number, from 1. */
         page?: number;
-        /** @description How many entries a page has. */
+        /** @description Number of entries per page. */
         per_page?: number;
-        /** @description Only what stands so. */
+        /** @description Return only objects with this status. */
         status?: 'open' | 'pending' | 'resolved' | 'closed';
-        /** @description `all`: of every account, for staff. */
+        /** @description Scope of the list. `all`: tickets of all accounts, for staff. */
         scope?: 'mine' | 'all';
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -10066,11 +10061,11 @@ export interface operations {
   createTicket: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -10096,14 +10091,14 @@ export interface operations {
   getTicket: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
-        /** @description Only what was written before this message. */
+        /** @description Return only messages before this one. */
         before?: string;
       };
       header?: never;
       path: {
-        /** @description The id of the ticket. */
+        /** @description Identifier of the ticket. */
         ticket_id: string;
       };
       cookie?: never;
@@ -10124,15 +10119,15 @@ export interface operations {
   addTicketMessage: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the ticket. */
+        /** @description Identifier of the ticket. */
         ticket_id: string;
       };
       cookie?: never;
@@ -10157,15 +10152,15 @@ export interface operations {
   closeTicket: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the ticket. */
+        /** @description Identifier of the ticket. */
         ticket_id: string;
       };
       cookie?: never;
@@ -10186,15 +10181,15 @@ export interface operations {
   resolveTicket: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the ticket. */
+        /** @description Identifier of the ticket. */
         ticket_id: string;
       };
       cookie?: never;
@@ -10215,11 +10210,11 @@ export interface operations {
   consumeEntitlement: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10231,7 +10226,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Used; serve now */
+      /** @description Consumed; serve the request */
       200: {
         headers: {
           [name: string]: unknown;
@@ -10245,11 +10240,11 @@ export interface operations {
   grantEntitlement: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10275,11 +10270,11 @@ export interface operations {
   refundConsumption: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10305,21 +10300,21 @@ export interface operations {
   listEntitlements: {
     parameters: {
       query?: {
-        /** @description The number of the page, from 1. */
+        /** @description Page number, from 1. */
         page?: number;
-        /** @description How many entries a page has. */
+        /** @description Number of entries per page. */
         per_page?: number;
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id?: string;
-        /** @description Of the product you gave this name. */
+        /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
         external_product_id?: string;
-        /** @description Of the customer with this wallet. */
+        /** @description Return only objects of the customer with this wallet. */
         wallet_address?: string;
-        /** @description Of the customer you gave this name. */
+        /** @description Return only objects of the customer with this reference. */
         customer_ref?: string;
-        /** @description Only what stands so. */
+        /** @description Return only objects with this status. */
         status?: 'active' | 'exhausted' | 'expired' | 'revoked';
       };
       header?: never;
@@ -10342,12 +10337,12 @@ export interface operations {
   getEntitlement: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
       path: {
-        /** @description The id of the entitlement: always the same for this customer and product. */
+        /** @description Identifier of the entitlement. */
         entitlement_id: string;
       };
       cookie?: never;
@@ -10388,7 +10383,7 @@ export interface operations {
   listRailSettings: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -10411,15 +10406,15 @@ export interface operations {
   putRailSetting: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path: {
-        /** @description The rail. */
+        /** @description Payment rail. */
         rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
       };
       cookie?: never;
@@ -10444,11 +10439,11 @@ export interface operations {
   createAccessApp: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10474,11 +10469,11 @@ export interface operations {
   createAccessProduct: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10504,13 +10499,13 @@ export interface operations {
   getReadiness: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id?: string;
-        /** @description Of the product you gave this name. */
+        /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
         external_product_id?: string;
-        /** @description Of this application. */
+        /** @description Return only objects of this application. */
         access_app_id?: string;
       };
       header?: never;
@@ -10533,11 +10528,11 @@ export interface operations {
   listProductRailsByName: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id?: string;
-        /** @description Of the product you gave this name. */
+        /** @description Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
         external_product_id?: string;
       };
       header?: never;
@@ -10560,12 +10555,12 @@ export interface operations {
   listProductRails: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
       path: {
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id: string;
       };
       cookie?: never;
@@ -10586,12 +10581,12 @@ export interface operations {
   getSubscriptionPlan: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
       path: {
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id: string;
       };
       cookie?: never;
@@ -10612,15 +10607,15 @@ export interface operations {
   prepareSubscriptionPlan: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path: {
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id: string;
       };
       cookie?: never;
@@ -10641,15 +10636,15 @@ export interface operations {
   confirmSubscriptionPlan: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path: {
-        /** @description Of this product. */
+        /** @description Identifier of the product. */
         product_id: string;
       };
       cookie?: never;
@@ -10674,11 +10669,11 @@ export interface operations {
   createPaymentSession: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10704,11 +10699,11 @@ export interface operations {
   settlePayment: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -10729,7 +10724,7 @@ export interface operations {
           'application/json': components['schemas']['SettleResponse'];
         };
       };
-      /** @description Not known yet */
+      /** @description Outcome not known yet */
       202: {
         headers: {
           [name: string]: unknown;
@@ -10743,11 +10738,11 @@ export interface operations {
   activateStarter: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description The payment, as an x402 client writes it. */
+        /** @description Payment, as an x402 client encodes it. */
         'PAYMENT-SIGNATURE'?: string;
       };
       path?: never;
@@ -10755,7 +10750,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Activated; PAYMENT-RESPONSE tells the transaction */
+      /** @description Activated. The PAYMENT-RESPONSE header contains the transaction */
       200: {
         headers: {
           [name: string]: unknown;
@@ -10764,7 +10759,7 @@ export interface operations {
           'application/json': components['schemas']['Activation'];
         };
       };
-      /** @description Not known yet */
+      /** @description Outcome not known yet */
       202: {
         headers: {
           [name: string]: unknown;
@@ -10778,11 +10773,11 @@ export interface operations {
   activateGrowth: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description The payment, as an x402 client writes it. */
+        /** @description Payment, as an x402 client encodes it. */
         'PAYMENT-SIGNATURE'?: string;
       };
       path?: never;
@@ -10790,7 +10785,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Activated; PAYMENT-RESPONSE tells the transaction */
+      /** @description Activated. The PAYMENT-RESPONSE header contains the transaction */
       200: {
         headers: {
           [name: string]: unknown;
@@ -10799,7 +10794,7 @@ export interface operations {
           'application/json': components['schemas']['Activation'];
         };
       };
-      /** @description Not known yet */
+      /** @description Outcome not known yet */
       202: {
         headers: {
           [name: string]: unknown;
@@ -10813,11 +10808,11 @@ export interface operations {
   activateScale: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description The payment, as an x402 client writes it. */
+        /** @description Payment, as an x402 client encodes it. */
         'PAYMENT-SIGNATURE'?: string;
       };
       path?: never;
@@ -10825,7 +10820,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Activated; PAYMENT-RESPONSE tells the transaction */
+      /** @description Activated. The PAYMENT-RESPONSE header contains the transaction */
       200: {
         headers: {
           [name: string]: unknown;
@@ -10834,7 +10829,7 @@ export interface operations {
           'application/json': components['schemas']['Activation'];
         };
       };
-      /** @description Not known yet */
+      /** @description Outcome not known yet */
       202: {
         headers: {
           [name: string]: unknown;
@@ -10869,7 +10864,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -10896,7 +10891,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -10923,7 +10918,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -10999,7 +10994,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Judged */
+      /** @description Verdict */
       200: {
         headers: {
           [name: string]: unknown;
@@ -11037,11 +11032,11 @@ export interface operations {
   createMeteredSession: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -11067,12 +11062,12 @@ export interface operations {
   getMeteredSession: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
       path: {
-        /** @description The id of the session. */
+        /** @description Identifier of the session. */
         session_id: string;
       };
       cookie?: never;
@@ -11093,15 +11088,15 @@ export interface operations {
   closeMeteredSession: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path: {
-        /** @description The id of the session. */
+        /** @description Identifier of the session. */
         session_id: string;
       };
       cookie?: never;
@@ -11122,15 +11117,15 @@ export interface operations {
   reserveMeteredDelivery: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path: {
-        /** @description The id of the session. */
+        /** @description Identifier of the session. */
         session_id: string;
       };
       cookie?: never;
@@ -11156,11 +11151,11 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Scheme `Payment`: the credential. */
+        /** @description Credential of scheme `Payment`. */
         authorization?: string;
       };
       path: {
-        /** @description The id of the session. */
+        /** @description Identifier of the session. */
         session_id: string;
       };
       cookie?: never;
@@ -11182,11 +11177,11 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Scheme `Payment`: the credential. */
+        /** @description Credential of scheme `Payment`. */
         authorization?: string;
       };
       path: {
-        /** @description The id of the session. */
+        /** @description Identifier of the session. */
         session_id: string;
       };
       cookie?: never;
@@ -11211,15 +11206,15 @@ export interface operations {
   listNativeSubscriptions: {
     parameters: {
       query?: {
-        /** @description The number of the page, from 1. */
+        /** @description Page number, from 1. */
         page?: number;
-        /** @description How many entries a page has. */
+        /** @description Number of entries per page. */
         per_page?: number;
-        /** @description Only what stands so. */
+        /** @description Return only objects with this status. */
         status?: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
-        /** @description Of this product. */
+        /** @description Return only objects of this product. */
         product_id?: string;
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -11242,12 +11237,12 @@ export interface operations {
   getNativeSubscription: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
       path: {
-        /** @description The native subscription: a buyer’s consent to be collected from, once a period. */
+        /** @description Identifier of the native subscription. */
         authorization_id: string;
       };
       cookie?: never;
@@ -11268,12 +11263,12 @@ export interface operations {
   stopNativeSubscription: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
       path: {
-        /** @description The native subscription: a buyer’s consent to be collected from, once a period. */
+        /** @description Identifier of the native subscription. */
         authorization_id: string;
       };
       cookie?: never;
@@ -11296,7 +11291,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The native subscription: a buyer’s consent to be collected from, once a period. */
+        /** @description Identifier of the native subscription. */
         authorization_id: string;
       };
       cookie?: never;
@@ -11322,11 +11317,11 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key': string;
       };
       path: {
-        /** @description The native subscription: a buyer’s consent to be collected from, once a period. */
+        /** @description Identifier of the native subscription. */
         authorization_id: string;
       };
       cookie?: never;
@@ -11377,7 +11372,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of the setup. */
+        /** @description Identifier of the setup intent. */
         setup_intent_id: string;
       };
       cookie?: never;
@@ -11404,7 +11399,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of the setup. */
+        /** @description Identifier of the setup intent. */
         setup_intent_id: string;
       };
       cookie?: never;
@@ -11431,7 +11426,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The id of the setup. */
+        /** @description Identifier of the setup intent. */
         setup_intent_id: string;
       };
       cookie?: never;
@@ -11456,7 +11451,7 @@ export interface operations {
   listScenarios: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -11479,9 +11474,9 @@ export interface operations {
   listSandboxSessions: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
-        /** @description How many entries at most. */
+        /** @description Maximum number of entries. */
         limit?: number;
       };
       header?: never;
@@ -11504,11 +11499,11 @@ export interface operations {
   createSandboxSession: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -11534,12 +11529,12 @@ export interface operations {
   getSandboxSession: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
       path: {
-        /** @description The id of the session. */
+        /** @description Identifier of the session. */
         session_id: string;
       };
       cookie?: never;
@@ -11560,15 +11555,15 @@ export interface operations {
   advanceSandboxSession: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the session. */
+        /** @description Identifier of the session. */
         session_id: string;
       };
       cookie?: never;
@@ -11593,11 +11588,11 @@ export interface operations {
   payTest: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -11623,11 +11618,11 @@ export interface operations {
   identifyTest: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -11653,7 +11648,7 @@ export interface operations {
   listEventTypes: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: never;
@@ -11676,15 +11671,15 @@ export interface operations {
   testWebhookEndpoint: {
     parameters: {
       query?: {
-        /** @description The mode a token acts in; default live. */
+        /** @description Mode in which a token acts; live by default. */
         mode?: 'live' | 'sandbox';
       };
       header?: {
-        /** @description Names this request: sent again, it has no second effect. Without a credential, from the same address alone. */
+        /** @description Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address. */
         'Idempotency-Key'?: string;
       };
       path: {
-        /** @description The id of the endpoint. */
+        /** @description Identifier of the endpoint. */
         endpoint_id: string;
       };
       cookie?: never;
@@ -11753,7 +11748,7 @@ export interface operations {
   getHealth: {
     parameters: {
       query?: {
-        /** @description 1: a degraded service is 503 too, for monitors that read the status alone. */
+        /** @description `1`: a degraded service returns 503 as well, for monitors that read the status alone. */
         strict?: '0' | '1';
       };
       header?: never;
@@ -11762,7 +11757,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Serving; degraded where something it depends on is not */
+      /** @description Serving; degraded if a dependency fails */
       200: {
         headers: {
           [name: string]: unknown;
@@ -11776,7 +11771,7 @@ export interface operations {
   getHealthV1: {
     parameters: {
       query?: {
-        /** @description 1: a degraded service is 503 too, for monitors that read the status alone. */
+        /** @description `1`: a degraded service returns 503 as well, for monitors that read the status alone. */
         strict?: '0' | '1';
       };
       header?: never;
@@ -11785,7 +11780,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Serving; degraded where something it depends on is not */
+      /** @description Serving; degraded if a dependency fails */
       200: {
         headers: {
           [name: string]: unknown;

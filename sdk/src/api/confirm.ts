@@ -45,15 +45,15 @@ function toConfirmation(payment: Answer<CurrentPayment>): Answer<Confirmation> {
 function endedOtherwise(payment: Answer<Payment>): SvcError {
   const { requestId } = payment.response;
   if (payment.status === 'CONFIRMED') {
-    return new SvcError('payment_transaction_conflict', 'This payment is already settled by another transaction.', {
+    return new SvcError('payment_transaction_conflict', 'Another transaction has already paid this payment. Read the payment.', {
       status: 409,
       requestId,
     });
   }
   if (payment.failure_code === 'session_expired') {
-    const message = 'This checkout session has expired. Start a new one; do not sign this one again.';
+    const message = 'The checkout session has expired. Start a new one, and do not sign the old transaction.';
     return new SvcError('session_expired', message, { status: 410, requestId });
   }
   const meta = { failure_code: payment.failure_code };
-  return new SvcError('payment_failed', 'This payment did not complete. Start a new one.', { status: 409, requestId, meta });
+  return new SvcError('payment_failed', 'The payment did not complete. Start a new one.', { status: 409, requestId, meta });
 }

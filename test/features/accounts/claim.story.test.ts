@@ -124,7 +124,7 @@ describe('a new password for an account whose address nobody had proven', () => 
     const verify = { body: { token: await letterToken(w, squatter.userId, 'verify') } };
     expect((await w.call('POST', '/v1/account/email/verify', verify)).status).toBe(200);
     const answer = await reset(squatter);
-    expect([answer.status, answer.body.detail]).toEqual([200, 'The password is set, and every session has ended. Sign in with it.']);
+    expect([answer.status, answer.body.detail]).toEqual([200, 'The password is set, and all sessions have ended. Sign in with it.']);
     expect([(await me(squatter.key)).status, (await me(squatter.token)).status]).toEqual([200, 401]);
     expect((await me(squatter.key)).body).not.toHaveProperty('claimed');
     expect((await w.connect(product)).recipient).toBe(squatter.wallet.address);

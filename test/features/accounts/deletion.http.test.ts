@@ -28,7 +28,7 @@ describe('DELETE /v1/account/account', () => {
     const again = { email, password: 'quite another one', display_name: 'Again' };
     const refused = await w.call('POST', '/v1/auth/register', { body: again });
     expect(refused).toMatchObject({ status: 409, body: { code: 'email_registered' } });
-    expect(refused.body.detail).toBe('An account has this e-mail, or had it before it was deleted. Use another address.');
+    expect(refused.body.detail).toBe('An account has, or had before it was deleted, this email address. Use another address.');
     expect((await w.call('DELETE', '/v1/account/account', { key: token })).status).toBe(403);
   });
 

@@ -88,7 +88,7 @@ describe('the logo of a merchant', () => {
     shown = answer;
     const { status, body } = await save('https://cdn.shop.com/other.png');
     expect([status, body.updated_fields]).toEqual([200, ['merchant_settings.checkout_logo_url']]);
-    expect(body.detail).toMatch(/^Account updated\. Papers show no logo: .{10,}\. Save it again to try again\.$/);
+    expect(body.detail).toMatch(/^Account updated\. PDF receipts have no logo: .{10,}\. Save the logo again to retry\.$/);
     expect([await kept(), await paper()]).toEqual([null, plain]);
   });
 
@@ -98,7 +98,7 @@ describe('the logo of a merchant', () => {
       const called = vi.mocked(globalThis.fetch).mock.calls.length;
       const { status, body } = await save(url);
       expect([status, await kept(), vi.mocked(globalThis.fetch).mock.calls.length - called]).toEqual([200, null, 0]);
-      expect(body.detail).toContain('Papers show no logo: its address is not a public https address on port 443 or 8443.');
+      expect(body.detail).toContain('PDF receipts have no logo: the URL is not a public https URL on port 443 or 8443.');
     },
   );
 

@@ -59,7 +59,7 @@ describe('a stored password', () => {
     }
     const refused = await from(elsewhere());
     expect([refused.status, Number(refused.headers.get('Retry-After')) > 3_000]).toEqual([429, true]);
-    expect(refused.body.detail).toContain('Sign in from where you signed in before, or set a new password by e-mail.');
+    expect(refused.body.detail).toContain('Sign in from a known network, or reset the password by email.');
     expect((await from(atHome)).status).toBe(200);
   });
 

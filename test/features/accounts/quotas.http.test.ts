@@ -77,7 +77,7 @@ describe('the quotas of a plan', () => {
         false,
         { limit, used: limit, plan },
       ]);
-      expect(beyond.body.detail).toContain(`active ${what === 'endpoints' ? 'webhook endpoints' : what} in each mode`);
+      expect(beyond.body.detail).toContain(`active ${what === 'endpoints' ? 'webhook endpoints' : what} per mode`);
       expect(beyond.headers.get('Retry-After')).toBeNull();
     }
   });

@@ -63,8 +63,8 @@ describe('mail, as its operator runs it', () => {
     const url = 'https://hooks.example.com/x';
     await w.call('POST', '/v1/webhooks/endpoints', { key: ada.key, body: { url } });
     const said = async (env = w.env) => checkOf(await readiness(w, ada, '', { env }), 'webhook_endpoint_enabled').message;
-    expect(await said()).toMatch(/An e-mail to your verified address tells you/);
-    expect(await said({ ...w.env, MAIL_PROVIDER: '', MAIL_FROM: '' } as typeof w.env)).toMatch(/This service sends no mail/);
+    expect(await said()).toMatch(/You get an email to your verified address if the endpoint fails/);
+    expect(await said({ ...w.env, MAIL_PROVIDER: '', MAIL_FROM: '' } as typeof w.env)).toMatch(/This deployment sends no email/);
   });
 
   it('names what is missing, the binding of the platform’s own service too', async () => {

@@ -42,7 +42,7 @@ describe('the operator is told of trouble', () => {
     await look();
     await look(MINUTE);
     expect((await heard()).map(({ alarm, status }) => [alarm, status])).toEqual([['dead_letters', 'firing']]);
-    expect((await heard())[0]!.text).toContain('1 messages of queues wait for a person: npm run admin -- dead-letters');
+    expect((await heard())[0]!.text).toContain('1 queue messages failed permanently: npm run admin -- dead-letters');
     await look(DAY + MINUTE);
     expect(await heard()).toHaveLength(2);
     await w.env.DB.prepare('DELETE FROM parked_messages').run();
@@ -75,7 +75,7 @@ describe('the operator is told of trouble', () => {
     expect(await heard()).toEqual([]);
     await look(5 * MINUTE, away);
     const [alarm] = await heard();
-    expect([alarm?.alarm, alarm?.text]).toEqual(['node_2', expect.stringContaining('Node 2 of RPC_URLS does not answer.')]);
+    expect([alarm?.alarm, alarm?.text]).toEqual(['node_2', expect.stringContaining('Node 2 of RPC_URLS does not respond.')]);
     expect(JSON.stringify(alarm)).not.toContain('key=secret');
   });
 

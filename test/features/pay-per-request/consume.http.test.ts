@@ -223,7 +223,7 @@ describe('grant', () => {
     for (const [field, given] of Object.entries({ days: { days: 1 }, units: { units: 1 } })) {
       const refused = await forEver.grant({ customer, ...given });
       expect(refusedOf(refused)).toEqual([422, 'validation_error', ['body', field]]);
-      expect(refused.body.detail[0].msg).toBe('The product is sold for ever, without counted units. Leave out units and days.');
+      expect(refused.body.detail[0].msg).toBe('The product has neither units nor an end. Omit units and days.');
     }
     const timed = await selling(null, 30);
     expect((await timed.grant({ customer, days: 1 })).body).toMatchObject({ unlimited: false });

@@ -40,7 +40,7 @@ describe('a denial', () => {
     expect((await own.grant({ units: 1 })).status).toBe(200);
     const denied = await own.consume({ units: 3 });
     expect([denied.status, denied.body.meta.remaining]).toEqual([403, 1]);
-    expect(denied.body.detail).toMatch(/^This customer has 1 left here, and the request needs 3\./);
+    expect(denied.body.detail).toMatch(/^Units left: 1\. Units required: 3\. /);
   });
 
   it('is another challenge every time, and leaves nothing behind', async () => {

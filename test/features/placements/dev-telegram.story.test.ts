@@ -34,10 +34,10 @@ describe('/dev/telegram, on a machine with a small Telegram', () => {
   });
 
   it('says in the service’s words why nothing came of it', async () => {
-    expect(await screen.act({ act: 'post', chat: CHAT, text: 'claim-aaaaaaaaaaaaaaaaaaaaaaaa' })).toContain('There is no such object');
+    expect(await screen.act({ act: 'post', chat: CHAT, text: 'claim-aaaaaaaaaaaaaaaaaaaaaaaa' })).toContain('The object does not exist');
     expect(await screen.act({ act: 'post', chat: CHAT, text: 'hello' })).toContain('There is no code in this text.');
     const nobody = '01900000-0000-7000-8000-000000000000';
-    expect(await screen.act({ act: 'start', link: nobody, user: '1', username: '' })).toContain('This identity session is unknown.');
+    expect(await screen.act({ act: 'start', link: nobody, user: '1', username: '' })).toContain('The identity session is unknown.');
     expect(await screen.act({ act: 'start', link: nobody, user: 'x', username: '' })).toContain('A user id is 1 to 20 digits.');
   });
 

@@ -114,7 +114,7 @@ describe('paths and methods', () => {
   ])('names beside %s the path that is nearest to it', async (path, nearest) => {
     const { status, body } = await w.call('GET', path);
     expect([status, body.code, body.meta]).toEqual([404, 'not_found', { reason: 'unknown_path', nearest }]);
-    expect(body.detail).toBe(`There is no such path. Did you mean ${nearest}?`);
+    expect(body.detail).toBe(`The path does not exist. Did you mean ${nearest}?`);
   });
 
   it('tells a path that does not exist from an object that does not, and from a part that is not configured', async () => {
@@ -122,13 +122,13 @@ describe('paths and methods', () => {
     const object = await w.call('GET', '/v1/products/01900000-0000-7000-8000-000000000000', { key: ada.key });
     expect([object.status, object.body.detail, object.body.meta]).toEqual([
       404,
-      'There is no such object, or it is not one of yours in this mode.',
+      'The object does not exist, or belongs to another account or mode. Check the id and the credential.',
       {},
     ]);
     const path = await w.call('GET', '/v1/fantasia', { key: ada.key });
     expect([path.status, path.body.detail, path.body.meta]).toEqual([
       404,
-      'There is no such path. The reference is at /v1/docs.',
+      'The path does not exist. The reference is at /v1/docs.',
       { reason: 'unknown_path' },
     ]);
     const part = await w.call('GET', '/.well-known/security.txt');

@@ -9,7 +9,7 @@ describe('the text of a validation problem', () => {
   });
   const PRICE = { asset: 'USDC', amount: '5' };
   const CASES: [string, string, unknown, (string | number)[], string][] = [
-    ['POST', '/v1/products', { price: PRICE }, ['body', 'name'], 'This field is required'],
+    ['POST', '/v1/products', { price: PRICE }, ['body', 'name'], 'Required'],
     ['POST', '/v1/products', { name: 5, price: PRICE }, ['body', 'name'], 'Expected a string'],
     ['POST', '/v1/products', { name: '', price: PRICE }, ['body', 'name'], 'Expected at least 1 character'],
     ['POST', '/v1/products', { name: 'X', price: '2' }, ['body', 'price'], 'Expected an object with asset, amount'],
@@ -32,7 +32,7 @@ describe('the text of a validation problem', () => {
       '/v1/payments?created_from=yesterday',
       undefined,
       ['query', 'created_from'],
-      'Expected a date and time with its zone, like 2026-11-21T09:00:00Z, or a date, like 2026-11-21',
+      'Expected a date and time with a time zone, such as 2026-11-21T09:00:00Z, or a date such as 2026-11-21',
     ],
   ];
   it.each(CASES)('says once what %s %s expects: %j', async (method, path, body, loc, msg) => {

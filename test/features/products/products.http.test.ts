@@ -36,9 +36,9 @@ describe('products', () => {
   });
 
   it.each([
-    ['1.1234567', 'Not an amount of USDC, which has 6 decimals at most'],
-    ['5,00', 'Not an amount of USDC: write a decimal with a point and without spaces, as "5.00"'],
-    ['99999999999999999999', 'Not an amount of USDC: more than can be paid'],
+    ['1.1234567', 'Expected an amount of USDC with at most 6 decimals'],
+    ['5,00', 'Expected an amount of USDC: a decimal with a point and without spaces, such as "5.00"'],
+    ['99999999999999999999', 'Expected a smaller amount of USDC'],
   ])('says of the price %s what is wrong with it', async (amount, msg) => {
     const { status, body } = await create({ price: { asset: 'USDC', amount } });
     expect([status, body.detail[0].loc, body.detail[0].msg]).toEqual([422, ['body', 'price', 'amount'], msg]);
@@ -71,7 +71,7 @@ describe('products', () => {
       created_at: body.created_at,
       updated_at: body.created_at,
       warnings: [
-        { code: 'payout_wallet_missing', message: expect.stringContaining('Nobody can pay'), fix: expect.anything() },
+        { code: 'payout_wallet_missing', message: expect.stringContaining('no payout wallet and cannot be sold'), fix: expect.anything() },
         { code: 'one_use_by_default', message: expect.stringContaining('one call'), fix: expect.anything() },
       ],
     });

@@ -52,7 +52,7 @@ describe('an address that nobody can spend from', () => {
       for (const { status, body } of answers) {
         expect([status, body.code]).toEqual([422, 'invalid_wallet_address']);
         expect(body.meta).toEqual({ field: 'payout_wallet', reason, ...(reason === 'token_account' ? { owner } : {}) });
-        expect(body.detail).not.toBe('This is not the address of a Solana wallet.');
+        expect(body.detail).not.toBe('The address is not a Solana wallet. Copy the address that the wallet shows.');
       }
       const setup = await Setup.create(w);
       const manifest = await goodManifest(w, { payout: { rail_id: 'x402_solana_usdc', wallet_address: payout_wallet } });
@@ -67,7 +67,7 @@ describe('an address that nobody can spend from', () => {
     const product = await w.product(bob, { live_mode_confirmed: true });
     await w.env.DB.prepare('UPDATE products SET payout_wallet = ? WHERE id = ?').bind(tokenAccount, product.product_id).run();
     const check = checkOf(await readiness(w, bob, `product_id=${product.product_id}`), 'payout_wallet_set');
-    expect([check.status, check.message]).toEqual(['fail', expect.stringContaining('Nobody can spend from the payout wallet')]);
+    expect([check.status, check.message]).toEqual(['fail', expect.stringMatching(/The payout wallet \w+ cannot spend\./)]);
     const { status, body } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {} });
     expect([status, body.code, body.meta.reason]).toEqual([409, 'setup_not_ready', 'payout_wallet_unspendable']);
   });

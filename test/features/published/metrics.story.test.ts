@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { METRICS } from '../../../worker/published/metric-catalog.ts';
 import { formatExposition, quantile } from '../../../worker/published/metrics.ts';
 import { SWEEPS } from '../../../worker/sweeps.ts';
 import { withFaults } from '../../support/faults/faults.ts';
@@ -127,8 +128,10 @@ describe('what an operator sees', () => {
 
 describe('the form of metrics', () => {
   it('escapes what a label may hold, and takes quantiles by nearest rank', () => {
-    const metric = { name: 'a', type: 'gauge', help: 'h', samples: [{ labels: { l: 'x"\\\n' }, value: 1 }] } as const;
-    expect(formatExposition([{ ...metric, samples: [...metric.samples] }])).toBe('# HELP a h\n# TYPE a gauge\na{l="x\\"\\\\\\n"} 1\n');
+    const name = 'svc_database_bytes';
+    expect(formatExposition([{ name, samples: [{ labels: { l: 'x"\\\n' }, value: 1 }] }])).toBe(
+      `# HELP ${name} ${METRICS[name].help}\n# TYPE ${name} gauge\n${name}{l="x\\"\\\\\\n"} 1\n`,
+    );
     expect([quantile([], 0.5), quantile([7], 0.95), quantile([1, 2, 3, 4], 0.5), quantile([1, 2, 3, 4], 0.95)]).toEqual([null, 7, 2, 4]);
   });
 });

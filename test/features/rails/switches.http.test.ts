@@ -52,7 +52,7 @@ describe('what the operator switches off', () => {
     expect((await own.settle(payment)).body).toMatchObject({ code: 'setup_not_ready', meta: { reason: 'product_active' } });
     const { body } = await w.call('GET', `/v1/access/setup/readiness?product_id=${off.product_id}`, { key: shop.merchant.key });
     expect(body.blocking).toContain('product_active');
-    expect(JSON.stringify(body.checks)).toContain('operator of this service switched the product off');
+    expect(JSON.stringify(body.checks)).toContain('The operator disabled the product');
     expect((await connect(other.slug)).status).toBe(200);
     // The product itself is as its merchant left it.
     expect((await w.call('GET', `/v1/products/${off.product_id}`, { key: shop.merchant.key })).body.status).toBe('active');

@@ -273,7 +273,10 @@ describe('readiness', () => {
       const answer = await ask(options);
       expect(answer).toMatchObject({ ready: true, mode: 'sandbox', product_id: product.product_id });
       for (const code of ['payout_wallet_set', 'payout_ata_exists', 'live_mode_confirmed', 'rail_enabled', 'fee_wallet_configured'])
-        expect(checkOf(answer, code)).toMatchObject({ status: 'skip', message: expect.stringContaining('a chain and wallets of its own') });
+        expect(checkOf(answer, code)).toMatchObject({
+          status: 'skip',
+          message: expect.stringContaining('on the sandbox’s simulated chain'),
+        });
     }
     expect(await ask({ key: ada.token, mode: '' })).toMatchObject({
       ready: false,

@@ -6,12 +6,12 @@ import { type Merchant, World } from '../../support/world.ts';
 
 /** Each sentence that sends a caller to the sandbox, or away from it, and where it stands. A new one needs a test that follows it. */
 const FOLLOWED = {
-  'This is the sandbox. Call it with a sandbox key, or with a token and `?mode=sandbox`.': 'worker/platform/http/callers.ts',
-  'Try everything with the sandbox key meanwhile: products, entitlements, consume and webhooks. It never touches the chain.':
+  'The call exists only in the sandbox. Send a sandbox key, or a token and `?mode=sandbox`.': 'worker/platform/http/callers.ts',
+  'Try everything with the sandbox key meanwhile: products, entitlements, consume and webhooks. The sandbox never uses the real chain.':
     'worker/features/agent-setup/next-actions.ts',
-  'This has no sandbox. Call it with a live key.': 'worker/features/products/selling/fixes.ts',
-  'This has no sandbox. Call it with a live key or a token.': 'worker/platform/http/callers.ts',
-  'A sandbox key cannot change what live buyers see.': 'worker/features/accounts/account.ts',
+  'The rail has no sandbox. Use a live key.': 'worker/features/products/selling/fixes.ts',
+  'The call has no sandbox. Send a live key or a token.': 'worker/platform/http/callers.ts',
+  'A sandbox key cannot change settings of live buyers. Use a live key or a session token.': 'worker/features/accounts/account.ts',
 };
 
 describe('what an answer says of the sandbox', () => {
@@ -61,19 +61,22 @@ describe('what an answer says of the sandbox', () => {
     const refused = await ask(ada.sandboxKey);
     expect([refused.status, refused.body.detail, refused.body.meta.reason]).toEqual([
       409,
-      'This has no sandbox. Call it with a live key.',
+      'The rail has no sandbox. Use a live key.',
       'sandbox',
     ]);
     const answered = await ask(ada.key);
     expect([answered.status, answered.body.isValid]).toEqual([200, false]);
     const bill = (key: string) => w.call('GET', '/v1/billing/summary', { key });
     const sentAway = await bill(ada.sandboxKey);
-    expect([sentAway.status, sentAway.body.detail]).toEqual([403, 'This has no sandbox. Call it with a live key or a token.']);
+    expect([sentAway.status, sentAway.body.detail]).toEqual([403, 'The call has no sandbox. Send a live key or a token.']);
     expect((await bill(ada.key)).status).toBe(200);
     expect((await bill(ada.token)).status).toBe(200);
     const change = { display_name: 'Ada' };
     const shown = await w.call('PATCH', '/v1/account/me', { key: ada.sandboxKey, body: change });
-    expect([shown.status, shown.body.detail]).toEqual([403, 'A sandbox key cannot change what live buyers see.']);
+    expect([shown.status, shown.body.detail]).toEqual([
+      403,
+      'A sandbox key cannot change settings of live buyers. Use a live key or a session token.',
+    ]);
     expect((await w.call('PATCH', '/v1/account/me', { key: ada.token, body: change })).status).toBe(200);
   });
 });

@@ -104,7 +104,7 @@ it('each block that needs nothing but this machine runs as it stands, one after 
   expect(stdout).toMatch(/^CONFIRMED$/m);
   expect(stdout).toMatch(/\/p\/weather-api[\w-]*\?handoff=/);
   // The route that an agent pays for.
-  expect(stdout).toMatch(/402 for who pays nothing\n200 for \w+, who paid: \{"sky":"clear"\}$/m);
+  expect(stdout).toMatch(/402 without a payment\n200 with a payment from \w+: \{"sky":"clear"\}$/m);
   // The last call of an agent's setup: its plan is not paid, and the answer says so.
   expect(stdout).toContain('next_actions');
 }, 120_000);

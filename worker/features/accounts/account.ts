@@ -40,7 +40,7 @@ export async function updateAccount(
   storeAnswer: StoreAnswer<AccountUpdate>,
 ): Promise<AccountUpdate> {
   if (!actor.livemode && actor.via === 'key') {
-    const detail = 'A sandbox key cannot change what live buyers see.';
+    const detail = 'A sandbox key cannot change settings of live buyers. Use a live key or a session token.';
     throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
   }
   const logo = await readLogo(ctx, input.merchantSettings ?? {});
@@ -126,12 +126,12 @@ async function readLogo(ctx: Ctx, { checkout_logo_url: url }: MerchantSettings):
   if (url === undefined) return UNCHANGED;
   if (url === '') return cleared(null);
   const target = checkTarget(url, targetRules(ctx));
-  if (!target.ok) return cleared('its address is not a public https address on port 443 or 8443');
+  if (!target.ok) return cleared('the URL is not a public https URL on port 443 or 8443');
   const answer = await fetchPicture(ctx, url);
   if ('problem' in answer) return cleared(answer.problem);
   const { bytes } = answer;
   const { isDrawable } = await import('#papers/logo.ts');
-  if (!(await isDrawable(bytes))) return cleared('it is no PNG or JPEG that can be drawn, of at most four million pixels');
+  if (!(await isDrawable(bytes))) return cleared('the file is not a readable PNG or JPEG of at most four million pixels');
   const logo = { url, sha256: sha256Hex(bytes), bytes };
   return { writes: ({ db }, merchantId) => [storeLogo(db, { merchantId, ...logo })], problem: null };
 }

@@ -29,7 +29,7 @@ export function planAgentAccount(ctx: Shard, agentName: string): { account: Acco
 /** Tells the account's object of a new account. Optional: an object that was not told asks the database. */
 export async function announceAccount(ctx: Ctx, account: Account, key: ApiKey): Promise<void> {
   const told = admissionOf(ctx, account.id).load(toAdmittedAccount(account), [toAdmittedKey(key)]);
-  await told.catch((error: unknown) => ctx.note(`admission not told: ${storyOf(error)}`));
+  await told.catch((error: unknown) => ctx.note(`admission not updated: ${storyOf(error)}`));
 }
 
 /** Refused where the plan of the account allows no more keys. */
@@ -44,7 +44,7 @@ export const planAgentKey = (ctx: Shard, held: AccountPlans, key: ApiKey): Write
 export async function endKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 'keyHash'>[], store: () => Promise<T>): Promise<T> {
   const object = admissionOf(ctx, account.id);
   const underWay = { ...toAdmittedAccount(account), version: account.version + 1 };
-  const tell = (told: Promise<unknown>) => told.catch((error: unknown) => ctx.note(`admission not told: ${storyOf(error)}`));
+  const tell = (told: Promise<unknown>) => told.catch((error: unknown) => ctx.note(`admission not updated: ${storyOf(error)}`));
   await object.stage(underWay);
   try {
     const result = await store();

@@ -10,18 +10,18 @@ import type { AccountId } from '#core/ids.ts';
 import type { Actor, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { isFreshSignIn, requireFreshSignIn } from '#platform/http/callers.ts';
-import { given, orNull } from '#platform/http/openapi.ts';
+import { given, orNull, ProductUuid } from '#platform/http/openapi.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { planPayoutEmail } from './auth/owner-emails.ts';
 import { abortUnlessFirst, findKnownWallets, rememberWallet } from './store.ts';
 
 export const PayoutBody = z
   .object({
-    payout_wallet: orNull(z.string()).openapi({ description: 'The wallet that is paid from now on; null: what it falls back to.' }),
-    previous: orNull(z.string()).optional(),
-    product_id: z.uuid().optional(),
-    rail_id: z.string().optional(),
-    by: z.enum(['key', 'person']),
+    payout_wallet: orNull(z.string()).describe('New payout wallet; null: the default applies.'),
+    previous: orNull(z.string()).optional().describe('Previous values of the changed fields, if known.'),
+    product_id: ProductUuid.optional(),
+    rail_id: z.string().optional().describe('Payment rail. GET /v1/access/rails lists them.'),
+    by: z.enum(['key', 'person']).describe('Author of the change.'),
   })
   .openapi('PayoutChange');
 

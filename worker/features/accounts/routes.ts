@@ -7,7 +7,17 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { merchantBodyErrors } from '#platform/http/callers.ts';
 import { malformedKeyErrors } from '#platform/http/idempotency-key.ts';
-import { type ActorEnv, DetailResponse, given, orNull, type RouteContext, Timestamp, UpdateResponse } from '#platform/http/openapi.ts';
+import {
+  AccountUuid,
+  type ActorEnv,
+  CreatedAt,
+  DetailResponse,
+  given,
+  orNull,
+  type RouteContext,
+  Timestamp,
+  UpdateResponse,
+} from '#platform/http/openapi.ts';
 import { countPasswordTry, hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import type { SignInProvider } from '#rules/admission.ts';
@@ -22,44 +32,64 @@ import { MerchantSettingsPatch, SETTING_NAMES } from './settings.ts';
 import { getAccount, listIdentities } from './store.ts';
 
 const MerchantSettings = z
-  .object(Object.fromEntries(SETTING_NAMES.map((name) => [name, z.string().openapi({ description: 'Empty where it is not set.' })])))
+  .object(
+    Object.fromEntries(
+      SETTING_NAMES.map((name) => [name, z.string().describe(`${MerchantSettingsPatch.shape[name].description} Empty if not set.`)]),
+    ),
+  )
   .openapi('MerchantSettings');
 
-const switches = Object.fromEntries(NOTIFICATION_PREFS.map((name) => [name, z.boolean()])) as Record<NotificationPref, z.ZodBoolean>;
+const SWITCHES = {
+  webhooks: 'Emails about endpoints that fail or are disabled.',
+  payouts: 'Emails about unmatched money and refunds.',
+  renewals: 'Emails before a plan ends.',
+  buyer_receipts: 'Receipts to buyers who gave an email address.',
+  product_news: 'Emails about product news.',
+} satisfies Record<NotificationPref, string>;
+const switches = Object.fromEntries(NOTIFICATION_PREFS.map((name) => [name, z.boolean().describe(SWITCHES[name])])) as Record<
+  NotificationPref,
+  z.ZodBoolean
+>;
 const NotificationPrefsBody = z
   .object(switches)
-  .openapi('NotificationPrefs', { description: 'Which e-mails you get; all of them at first.' });
+  .openapi('NotificationPrefs', { description: 'Email notification settings. All are enabled by default.' });
 
 const ClaimedBody = z
-  .object({ at: Timestamp, keys: z.int(), endpoints: z.int(), providers: z.int(), wallets: z.int() })
+  .object({
+    at: Timestamp.describe('Time of the takeover.'),
+    keys: z.int().describe('Number of revoked keys.'),
+    endpoints: z.int().describe('Number of disabled endpoints.'),
+    providers: z.int().describe('Sign-in providers that were unlinked.'),
+    wallets: z.int().describe('Number of removed payout wallets.'),
+  })
   .openapi('ClaimedAccount', {
-    description:
-      'There once the reader of the address has taken the account over from whoever made it: when, and how many of each ended with that.',
+    description: 'Time of the takeover of the account by the owner of its email address, and the access that ended with it.',
   });
 
 const AccountBody = z
   .object({
-    user_id: z.uuid(),
-    email: orNull(z.string()),
-    wallet_address: orNull(z.string()),
-    display_name: z.string(),
-    tier: z.enum(PLAN_NAMES),
-    status: z.enum(ACCOUNT.states),
-    email_verified: z.boolean(),
-    email_problem: z.enum(['bounced', 'complained']).optional().openapi({
-      description: 'E-mails to the address came back, or one was reported as spam: none goes there until it is proven once more.',
-    }),
-    timezone: z.string(),
-    locale: z.enum(LOCALE_NAMES).openapi({ description: 'What language e-mails to you are in.' }),
-    created_at: Timestamp,
-    key_id: orNull(z.uuid()),
-    sandbox: z.boolean(),
-    notification_prefs: NotificationPrefsBody,
-    merchant_settings: MerchantSettings,
-    claims: ClaimsBody,
-    has_password: z.boolean(),
-    auth_providers: z.array(z.string()),
-    claimed: ClaimedBody.optional(),
+    user_id: AccountUuid,
+    email: orNull(z.string()).describe('Email address.'),
+    wallet_address: orNull(z.string()).describe('Address of a Solana wallet.'),
+    display_name: z.string().describe('Name of the account, as buyers see it.'),
+    tier: z.enum(PLAN_NAMES).describe('Plan: `free`, `starter`, `growth` or `scale`.'),
+    status: z.enum(ACCOUNT.states).describe('Status of the object.'),
+    email_verified: z.boolean().describe('True if the email address is verified.'),
+    email_problem: z
+      .enum(['bounced', 'complained'])
+      .optional()
+      .describe('Reason emails to the address are suspended: a bounce or a spam complaint. Verify the address again to resume.'),
+    timezone: z.string().describe('IANA time zone, such as `Europe/Berlin`. Analytics use its days.'),
+    locale: z.enum(LOCALE_NAMES).describe('Language of emails to you.'),
+    created_at: CreatedAt,
+    key_id: orNull(z.uuid()).describe('Identifier of the calling key.'),
+    sandbox: z.boolean().describe('True if the calling key acts in the sandbox.'),
+    notification_prefs: NotificationPrefsBody.describe('Email notification settings.'),
+    merchant_settings: MerchantSettings.describe('Appearance of your checkout pages.'),
+    claims: ClaimsBody.describe('Claims of the token about the account.'),
+    has_password: z.boolean().describe('True if the account has a password.'),
+    auth_providers: z.array(z.string()).describe('Linked sign-in providers.'),
+    claimed: ClaimedBody.optional().describe('Access that ended when the owner of the email address took over the account.'),
   })
   .openapi('Account');
 
@@ -110,25 +140,26 @@ function timezoneOf(text: string): string | null {
 
 const UpdateAccountRequest = z
   .object({
-    display_name: ShownName(120).optional(),
+    display_name: ShownName(120).optional().describe('Name of the account, as buyers see it.'),
     timezone: z
       .string()
       .max(64)
       .refine((text) => timezoneOf(text) !== null, 'Expected an IANA time zone such as Europe/Berlin')
       .transform((text) => timezoneOf(text) ?? text)
       .openapi({ type: 'string' })
-      .optional(),
-    locale: z.enum(LOCALE_NAMES).optional(),
-    notification_prefs: NotificationPrefsBody.partial().optional(),
-    merchant_settings: MerchantSettingsPatch.optional(),
+      .optional()
+      .describe('IANA time zone, such as `Europe/Berlin`. Analytics use its days.'),
+    locale: z.enum(LOCALE_NAMES).optional().describe('Language of emails, such as `en`.'),
+    notification_prefs: NotificationPrefsBody.partial().optional().describe('Email notification settings.'),
+    merchant_settings: MerchantSettingsPatch.optional().describe('Appearance of your checkout pages.'),
   })
   .openapi('UpdateAccountRequest', { example: { timezone: 'Europe/Berlin', merchant_settings: { checkout_accent_hex: '#1a2b3c' } } });
 
 const ChangeSecurityRequest = z
   .object({
-    email: Email.optional(),
-    current_password: z.string().max(1024).optional(),
-    new_password: z.string().max(1024).optional(),
+    email: Email.optional().describe('Email address.'),
+    current_password: z.string().max(1024).optional().describe('Current password, as proof of identity.'),
+    new_password: z.string().max(1024).optional().describe('New password of 8 to 128 characters.'),
   })
   .openapi('ChangeSecurityRequest', { example: { current_password: 'correct horse', new_password: 'battery staple' } });
 
@@ -143,7 +174,7 @@ export const accountRoutes = routes('Account')
     path: 'GET /account/me',
     id: 'getAccount',
     summary: 'Get the account',
-    description: 'The account that calls.',
+    description: 'Returns the calling account.',
     returns: AccountBody,
     answer: async ({ scope, actor }) => {
       const account = await getAccount(scope.db, actor.accountId);
@@ -155,8 +186,7 @@ export const accountRoutes = routes('Account')
     id: 'updateAccount',
     summary: 'Update the account',
     description:
-      'Settings are merged; an empty text clears one. `updated_fields` names what changed, settings as dotted paths. A `checkout_logo_url` ' +
-      'is read whenever it is saved: a PNG or JPEG of at most 200 KB heads the PDFs of receipts; `detail` says where it cannot.',
+      'Updates settings; an empty text clears one. `updated_fields` lists the changed fields, settings as dotted paths. A `checkout_logo_url` is fetched whenever it is saved: a PNG or JPEG of at most 200 KB appears on PDF receipts. `detail` gives the reason if it cannot be used.',
     body: UpdateAccountRequest,
     returns: UpdateResponse,
     codes: ['state_conflict'],
@@ -166,24 +196,25 @@ export const accountRoutes = routes('Account')
     },
     present: ({ updatedFields, logoProblem }) => {
       const detail =
-        logoProblem === null ? 'Account updated.' : `Account updated. Papers show no logo: ${logoProblem}. Save it again to try again.`;
+        logoProblem === null
+          ? 'Account updated.'
+          : `Account updated. PDF receipts have no logo: ${logoProblem}. Save the logo again to retry.`;
       return { detail, updated_fields: updatedFields };
     },
   })
   .person({
     path: 'PATCH /account/me/security',
     id: 'changeSecurity',
-    summary: 'Change e-mail or password',
+    summary: 'Change email address or password',
     description:
-      'An account without a password sets its first one within 15 minutes of signing in, without `current_password`. Sent again ' +
-      'under its Idempotency-Key, with a token of a new sign-in, it has the same answer, and the old password is not asked for.',
+      'Changes the email address or the password. An account without a password sets its first one within 15 minutes of signing in, without `current_password`. A repeated request with the same Idempotency-Key and a token of a new sign-in returns the same response, and does not check the old password.',
     limit: limitGuesses,
     body: ChangeSecurityRequest,
     returns: UpdateResponse,
     codes: ['invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'no_change'],
     once: ({ scope, actor, body: { email, current_password: currentPassword, new_password: newPassword } }, storeAnswer) =>
       changeSecurity(scope, actor, { email, currentPassword, newPassword }, storeAnswer),
-    present: (updated) => ({ detail: 'Changed. Every session has ended; sign in again.', updated_fields: updated }),
+    present: (updated) => ({ detail: 'Changed. All sessions have ended; sign in again.', updated_fields: updated }),
     isSecret: true,
   })
   .person({
@@ -191,9 +222,7 @@ export const accountRoutes = routes('Account')
     id: 'deleteAccount',
     summary: 'Delete the account',
     description:
-      'It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs ' +
-      'are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. ' +
-      'It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.',
+      'Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, personal data is erased, hand-offs return 410 and products 404. Payments, memberships and receipts remain, because buyers own them too. A payment in flight is still confirmed. Needs no Idempotency-Key: a repeated call returns 403 `account_deleted`.',
     returns: DetailResponse,
     refusals: merchantBodyErrors(...malformedKeyErrors, 'state_conflict'),
     answer: async ({ scope, actor }) => {

@@ -75,7 +75,7 @@ function requireLive(ctx: Ctx, { intent, account }: SetupState): void {
   const manifest = intent.manifest as Manifest | null;
   if (manifest?.live_requested !== true) {
     throw new ApiError('state_conflict', {
-      detail: 'A live key needs a manifest that asks for live mode. Send it again with live_requested: true, then approve again.',
+      detail: 'The manifest does not request live mode. Send it again with live_requested: true, then approve again.',
       meta: {
         state: intent.status,
         reason: 'live_not_requested',
@@ -86,7 +86,7 @@ function requireLive(ctx: Ctx, { intent, account }: SetupState): void {
   }
   if (planAt(account, ctx.now) !== 'free') return;
   throw new ApiError('setup_not_ready', {
-    detail: 'A live key needs an active plan. Buy one with the setup secret, by x402, then approve again.',
+    detail: 'A live key requires an active plan. Buy one by x402 with the setup secret, then approve again.',
     meta: {
       reason: 'plan_active',
       next: PAID_PLANS.map((plan) => `POST ${activationPath(plan)}`),
@@ -103,12 +103,12 @@ function endedBy(standing: SetupState, { issueLiveKey, replaceLiveKeyId }: Appro
     return active && replaceLiveKeyId !== null ? [active] : [];
   if (!active) {
     throw new ApiError('state_conflict', {
-      detail: 'replace_live_key_id names no live key of this setup, and none is active. Leave it out.',
+      detail: 'replace_live_key_id names no live key of this setup, and none is active. Omit it.',
       meta: { reason: 'live_key_unknown', ...(intent.liveKeyId === null ? {} : { live_key_id: intent.liveKeyId }) },
     });
   }
   throw new ApiError('state_conflict', {
-    detail: 'This setup has an active live key, which is not shown again. To revoke it and have another, name it in replace_live_key_id.',
+    detail: 'The setup has an active live key, which is not shown again. To replace it, name it in replace_live_key_id.',
     meta: {
       reason: 'live_key_active',
       live_key_id: active.id,

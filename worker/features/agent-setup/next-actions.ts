@@ -7,12 +7,12 @@ import type { Manifest } from './manifest/schema.ts';
 /** What an agent does next: a call it can make as it is, once it has put its own values for what stands in <angle brackets>. */
 export const NextActionBody = z
   .object({
-    action: z.string(),
-    method: z.enum(['GET', 'POST', 'PUT']),
-    path: z.string(),
-    description: z.string(),
-    headers: z.record(z.string(), z.string()).optional(),
-    body: z.record(z.string(), z.unknown()).optional(),
+    action: z.string().describe('Next action.'),
+    method: z.enum(['GET', 'POST', 'PUT']).describe('HTTP method.'),
+    path: z.string().describe('Path of the request.'),
+    description: z.string().describe('Description of the action.'),
+    headers: z.record(z.string(), z.string()).optional().describe('Request headers to send.'),
+    body: z.record(z.string(), z.unknown()).optional().describe('Request body to send.'),
   })
   .openapi('NextAction');
 type NextAction = z.infer<typeof NextActionBody>;
@@ -43,7 +43,7 @@ const startAction: NextAction = {
   action: 'start_again',
   method: 'POST',
   path: BOOTSTRAP,
-  description: 'This setup is over: its keys are revoked and its endpoints disabled. Start a new one.',
+  description: 'This setup has ended: its keys are revoked and its endpoints disabled. Start a new one.',
   body: { agent_name: '<name of the agent>' },
 };
 
@@ -53,7 +53,7 @@ const submitAction = ({ setupIntentId, status }: Stage): NextAction => ({
   path: manifestPath(setupIntentId),
   description:
     status === 'changes_required'
-      ? 'Mend every finding of severity error in `evaluation.findings`, then send the whole manifest again.'
+      ? 'Correct every finding of severity error in `evaluation.findings`, then send the complete manifest again.'
       : 'Say what you sell and where the money goes. It is evaluated at once, with findings you can act on; nothing of it is fetched.',
   body: { ...SECRET, manifest_version: '1', name: '<name of what you sell>' },
 });
@@ -76,7 +76,7 @@ const goLiveAction = (stage: Stage): NextAction =>
         action: 'request_live',
         method: 'POST',
         path: manifestPath(stage.setupIntentId),
-        description: 'Send the manifest again with live_requested: true. What live mode needs beyond it comes back as findings.',
+        description: 'Send the manifest again with live_requested: true. Findings list the additional requirements of live mode.',
         body: { ...SECRET, ...stage.manifest, live_requested: true },
       };
 
@@ -86,9 +86,7 @@ const waitAction = ({ setupIntentId, pendingPlans }: Stage): NextAction => {
     action: 'await_payment',
     method: 'POST',
     path: `${BOOTSTRAP}/${setupIntentId}/status`,
-    description:
-      'A payment of yours is on its way (`pending_payments`), and the setup does not end before the chain has decided. Ask again in a few ' +
-      `seconds, or send the same payment again${places.length > 0 ? ` to ${places.join(', ')}` : ''}. Never make a new one meanwhile.`,
+    description: `A payment is in flight (\`pending_payments\`), and the setup stays open until the chain has decided. Ask again in a few seconds, or send the same payment again${places.length > 0 ? ` to ${places.join(', ')}` : ''}. Do not create a new payment meanwhile.`,
     body: SECRET,
   };
 };
@@ -101,10 +99,7 @@ const buyActions = ({ plan: asked }: Stage): NextAction[] =>
     action: 'activate_plan',
     method: 'POST',
     path: activationPath(plan),
-    description:
-      `Pay ${PLANS[plan].priceUsdc} USDC by x402 for ${PLAN_DAYS} days of ${plan}: it answers 402 with a PAYMENT-REQUIRED header, repeat it with ` +
-      'PAYMENT-SIGNATURE. A live key needs a plan, and a setup with a plan does not expire. Public x402 clients refuse more than $1 ' +
-      `unless told otherwise: setSpendControls({ maxAmountPerPayment: '$${PLANS[plan].priceUsdc}' }).`,
+    description: `Pay ${PLANS[plan].priceUsdc} USDC by x402 for ${PLAN_DAYS} days of ${plan}: the call returns 402 with a PAYMENT-REQUIRED header. Repeat it with PAYMENT-SIGNATURE. A live key requires a plan, and a setup with a plan does not expire. Public x402 clients refuse more than $1 by default: setSpendControls({ maxAmountPerPayment: '$${PLANS[plan].priceUsdc}' }).`,
     headers: { 'X-Svc-Setup-Secret': '<setup_secret>' },
   }));
 
@@ -112,7 +107,8 @@ const trySandboxActions: NextAction = {
   action: 'try_sandbox',
   method: 'POST',
   path: '/v1/access/products',
-  description: 'Try everything with the sandbox key meanwhile: products, entitlements, consume and webhooks. It never touches the chain.',
+  description:
+    'Try everything with the sandbox key meanwhile: products, entitlements, consume and webhooks. The sandbox never uses the real chain.',
   headers: { ...SANDBOX_KEY, ...ONCE },
   body: { name: 'Trial', price: { asset: 'USDC', amount: '0.01' } },
 };
@@ -126,7 +122,7 @@ const settleActions = ({ manifest }: Stage): NextAction[] => [
           method: 'PUT' as const,
           path: `/v1/access/rail-settings/${manifest.payout.rail_id}`,
           description:
-            'Say where the money of this rail goes, as in your manifest. A key may name the first wallet of all; another takes a person who just signed in.',
+            'Set the payout wallet of this rail, as in your manifest. A key may set the first wallet of an account; any other requires a person with a recent sign-in.',
           headers: { ...LIVE_KEY, ...ONCE },
           body: { payout_wallet: manifest.payout.wallet_address },
         },
@@ -136,7 +132,7 @@ const settleActions = ({ manifest }: Stage): NextAction[] => [
     action: 'create_product',
     method: 'POST' as const,
     path: '/v1/access/products',
-    description: `Create "${product.name}", ready to be paid for.`,
+    description: `Create "${product.name}", ready for sale.`,
     headers: { ...LIVE_KEY, ...ONCE },
     body: { ...product, live_mode_confirmed: true },
   })),
@@ -144,7 +140,7 @@ const settleActions = ({ manifest }: Stage): NextAction[] => [
     action: 'create_webhook',
     method: 'POST' as const,
     path: '/v1/webhooks/endpoints',
-    description: 'Be told of payments as they happen. The answer shows the signing secret, once.',
+    description: 'Subscribe to payment events. The response shows the signing secret once.',
     headers: LIVE_KEY,
     body: { ...webhook },
   })),
@@ -159,7 +155,7 @@ function checkActions(manifest: Manifest | null): NextAction[] {
     action: 'check_readiness',
     method: 'GET',
     path: `/v1/access/setup/readiness${query}`,
-    description: `What still stands between you and a first sale, each with the call that mends it.${query ? '' : ' Name a product: ?product_id='}`,
+    description: `List what a first sale still requires, with the call that resolves each item.${query ? '' : ' Name a product: ?product_id='}`,
     headers: LIVE_KEY,
   }));
 }

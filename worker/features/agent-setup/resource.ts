@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type MoneyResource, toMoneyResource } from '#core/money.ts';
 import { iso, isoOrNull } from '#core/time.ts';
-import { given, MoneyBody, Timestamp } from '#platform/http/openapi.ts';
+import { AccountUuid, CreatedAt, given, MoneyBody, Timestamp, TransactionSignature, UpdatedAt } from '#platform/http/openapi.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
 import { type Evaluation, EvaluationBody, type Manifest, ManifestBody } from './manifest/schema.ts';
@@ -11,41 +11,51 @@ import type { SetupState } from './store.ts';
 
 export const SetupIntentBody = z
   .object({
-    setup_intent_id: z.uuid(),
-    status: z.enum(SETUP.states),
-    agent_name: z.string(),
-    operator_contact: z.string().optional(),
-    intended_use: z.string().optional(),
-    account_id: z.uuid(),
-    plan: z.enum(PLAN_NAMES).optional().openapi({ description: 'The plan that was asked for.' }),
-    active_plan: z.enum(PLAN_NAMES).openapi({ description: 'The plan that counts now.' }),
-    plan_paid_through: Timestamp.optional(),
-    sandbox_key_id: z.uuid(),
-    live_key_id: z.uuid().optional().openapi({ description: 'The live key this setup issued last.' }),
-    live_key_active: z.boolean(),
+    setup_intent_id: z.uuid().describe('Identifier of the setup.'),
+    status: z.enum(SETUP.states).describe('Status of the object.'),
+    agent_name: z.string().describe('Name of the agent.'),
+    operator_contact: z.string().optional().describe('Contact of the agent’s operator.'),
+    intended_use: z.string().optional().describe('Purpose of the agent.'),
+    account_id: AccountUuid,
+    plan: z.enum(PLAN_NAMES).optional().describe('Requested plan.'),
+    active_plan: z.enum(PLAN_NAMES).describe('Plan in effect.'),
+    plan_paid_through: Timestamp.optional().describe('End of the paid plan.'),
+    sandbox_key_id: z.uuid().describe('Identifier of the sandbox key.'),
+    live_key_id: z.uuid().optional().describe('Identifier of the live key that this setup issued last.'),
+    live_key_active: z.boolean().describe('True if a live key was issued and is active.'),
     spend_limits: z
-      .object({ per_payment: MoneyBody.optional(), per_day: MoneyBody.optional() })
-      .openapi({ description: 'Bind what is paid with the setup secret.' }),
-    manifest: ManifestBody.optional(),
-    evaluation: EvaluationBody.optional(),
-    approved_at: Timestamp.optional(),
-    expires_at: Timestamp.optional().openapi({ description: 'Absent once a plan was activated: then it stays.' }),
+      .object({
+        per_payment: MoneyBody.optional().describe('Maximum of one payment.'),
+        per_day: MoneyBody.optional().describe('Maximum per day (UTC).'),
+      })
+      .describe('Spending limits of payments with the setup secret.'),
+    manifest: ManifestBody.optional().describe('Manifest of the setup.'),
+    evaluation: EvaluationBody.optional().describe('Evaluation of the manifest.'),
+    approved_at: Timestamp.optional().describe('Time of the approval.'),
+    expires_at: Timestamp.optional().describe('Time of expiry. Absent once a plan is active: the setup then does not expire.'),
     pending_payments: z
-      .array(z.object({ plan: z.enum(PLAN_NAMES).optional(), amount: MoneyBody, tx_signature: z.string(), created_at: Timestamp }))
+      .array(
+        z.object({
+          plan: z.enum(PLAN_NAMES).optional().describe('Plan: `free`, `starter`, `growth` or `scale`.'),
+          amount: MoneyBody.describe('Amount of the payment.'),
+          tx_signature: TransactionSignature,
+          created_at: CreatedAt,
+        }),
+      )
       .optional()
-      .openapi({ description: 'Paid, and not decided by the chain yet. Until it is, the setup does not end: never pay again.' }),
-    next_actions: z.array(NextActionBody).openapi({ description: 'What to do now, in this order.' }),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+      .describe('Payments in flight. The setup stays open until the chain has decided: do not pay again.'),
+    next_actions: z.array(NextActionBody).describe('Next actions, in order.'),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   })
   .openapi('SetupIntent');
 
 export const CreatedSetupBody = SetupIntentBody.extend({
-  setup_secret: z.string().openapi({ description: 'Shown once, here. It opens this setup and pays for its plan.' }),
-  sandbox_api_key: z.string().openapi({ description: 'Shown once, here.' }),
+  setup_secret: z.string().describe('Secret of the setup. Authenticates the setup and pays for its plan. Shown only in this response.'),
+  sandbox_api_key: z.string().describe('Sandbox API key. Shown only in this response.'),
 }).openapi('CreatedSetupIntent');
 export const ApprovedSetupBody = SetupIntentBody.extend({
-  live_api_key: z.string().optional().openapi({ description: 'Shown once, in the answer that issued it.' }),
+  live_api_key: z.string().optional().describe('Live API key. Shown only in the response that issued it.'),
 }).openapi('ApprovedSetupIntent');
 
 const usdc = (units: bigint): MoneyResource => toMoneyResource({ asset: 'USDC', units }) as MoneyResource;

@@ -15,16 +15,16 @@ import { attachManifest, createSetup, getSetup } from './setup.ts';
 
 const path = '/access/agent-bootstrap/{setup_intent_id}';
 // Not judged by its form: whatever is no secret of this setup is the same 404.
-const secret = { setup_secret: z.string().max(500).openapi({ description: 'As it was shown when the setup was created.' }) };
+const secret = { setup_secret: z.string().max(500).describe('Secret of the setup, as shown when the setup was created.') };
 const SECRET_EXAMPLE = { setup_secret: `svc_setup_${'0'.repeat(32)}_${'A'.repeat(43)}` };
-const GUESSES = 'An unknown setup, a wrong secret and two that do not belong together are the same 404.';
+const GUESSES = 'An unknown setup, a wrong secret, and a secret of another setup return the same 404.';
 
 const CreateRequest = z
   .object({
-    agent_name: ShownName(120),
-    operator_contact: ShownName(254).optional(),
-    intended_use: ShownText(2000).optional(),
-    plan: z.enum(PLAN_NAMES).optional().openapi({ description: 'The plan you mean to buy.' }),
+    agent_name: ShownName(120).describe('Name of the agent.'),
+    operator_contact: ShownName(254).optional().describe('Contact of the agent’s operator.'),
+    intended_use: ShownText(2000).optional().describe('Purpose of the agent.'),
+    plan: z.enum(PLAN_NAMES).optional().describe('Plan that you intend to buy.'),
   })
   .openapi('CreateSetupIntentRequest', { example: { agent_name: 'Weather agent', intended_use: 'Sell forecasts by the request' } });
 
@@ -35,19 +35,17 @@ const ManifestRequest = z
 const ApproveRequest = z
   .object({
     ...secret,
-    issue_live_key: z.boolean().default(false),
-    live_mode_confirmed: z.boolean().default(false).openapi({ description: 'Must be true to issue a live key.' }),
+    issue_live_key: z.boolean().default(false).describe('True to issue a live key. Requires a paid plan.'),
+    live_mode_confirmed: z.boolean().default(false).describe('Confirmation of live mode. Must be true to issue a live key.'),
     replace_live_key_id: idOf<KeyId>()
       .optional()
-      .openapi({
-        description:
-          'Revokes this live key of the setup, for an answer that was lost or a key that leaked. With issue_live_key another takes its place; ' +
-          'without it none does.',
-      }),
+      .describe(
+        'Live key of this setup to revoke, after a lost response or a leak. With `issue_live_key`, a new key is issued; without, none.',
+      ),
   })
   .refine(({ issue_live_key: issue, live_mode_confirmed: confirmed }) => !issue || confirmed, {
     path: ['live_mode_confirmed'],
-    message: 'A live key moves real money: confirm live mode to have one',
+    message: 'A live key moves real money: set live_mode_confirmed to true',
     params: { type: 'not_confirmed' },
   })
   .openapi('ApproveSetupIntentRequest', { example: { ...SECRET_EXAMPLE, issue_live_key: true, live_mode_confirmed: true } });
@@ -56,10 +54,8 @@ export const bootstrapRoutes = routes('Agent bootstrap')
   .public({
     path: 'POST /access/agent-bootstrap',
     id: 'createSetupIntent',
-    summary: 'Begin a setup',
-    description:
-      `Needs no credential. \`setup_secret\` and \`sandbox_api_key\` are shown once, here. The setup ends after ${LIFE.setupHours} hours unless a plan is ` +
-      'activated with its secret; a payment that is on its way by then is waited for. Follow `next_actions`.',
+    summary: 'Start a setup',
+    description: `Starts a setup. Needs no credential. \`setup_secret\` and \`sandbox_api_key\` are shown only in this response. The setup ends after ${LIFE.setupHours} hours unless a plan is activated with its secret; a payment in flight extends it. Follow \`next_actions\`.`,
     bucket: 'agent-bootstrap',
     body: CreateRequest,
     returns: created(CreatedSetupBody),
@@ -74,7 +70,7 @@ export const bootstrapRoutes = routes('Agent bootstrap')
     path: `POST ${path}/status`,
     id: 'getSetupIntent',
     summary: 'Get a setup',
-    description: GUESSES,
+    description: `Returns the setup and its next actions. ${GUESSES}`,
     bucket: 'status',
     by: 'setup_intent_id',
     guards: [countWrongSecrets],
@@ -89,10 +85,7 @@ export const bootstrapRoutes = routes('Agent bootstrap')
     path: `POST ${path}/manifest`,
     id: 'putSetupManifest',
     summary: 'Send a manifest',
-    description:
-      'Replaces the manifest before it, until the setup is approved; from then on only one that asks for live mode where the one before did ' +
-      'not, and meets its rules. Findings of severity `error` send it back (`changes_required`); without ' +
-      `one it is \`ready\`. Its URLs are never fetched. ${GUESSES}`,
+    description: `Replaces the previous manifest until the setup is approved. Afterwards the only accepted change is to a manifest that requests live mode and meets its rules. Findings of severity \`error\` return the manifest for changes (\`changes_required\`); without one it is \`ready\`. The URLs are never fetched. ${GUESSES}`,
     bucket: 'confirm',
     by: 'setup_intent_id',
     guards: [countWrongSecrets],
@@ -107,10 +100,7 @@ export const bootstrapRoutes = routes('Agent bootstrap')
     path: `POST ${path}/approve`,
     id: 'approveSetupIntent',
     summary: 'Approve a setup',
-    description:
-      'A live key needs a plan, and a manifest with `live_requested: true`. It is shown once. Asked for again while one is active it is 409 `state_conflict`; name that one in `replace_live_key_id` to ' +
-      'revoke it and have another, or alone to only revoke it. Nothing of the manifest is applied by this: `next_actions` has the calls that do, each by itself. ' +
-      GUESSES,
+    description: `Approves the setup. A live key requires a plan and a manifest with \`live_requested: true\`, and is shown once. A second request while a live key is active returns 409 \`state_conflict\`. Name that key in \`replace_live_key_id\` to replace it, or to revoke it without a replacement. Approval applies nothing of the manifest: \`next_actions\` lists the calls that do. ${GUESSES}`,
     bucket: 'confirm',
     by: 'setup_intent_id',
     guards: [countWrongSecrets],

@@ -84,7 +84,7 @@ export function requireOpenSetup(standing: SetupState, now: number): SetupState 
   requireActive(standing.account);
   if (statusAt(standing, now) !== 'expired') return standing;
   throw new ApiError('state_conflict', {
-    detail: 'This setup has expired. Start a new one.',
+    detail: 'The setup has expired. Start a new one.',
     meta: { state: 'expired', next: 'POST /v1/access/agent-bootstrap' },
   });
 }
@@ -127,7 +127,7 @@ function requireLiveRules({ id, status }: SetupIntent, evaluation: Evaluation): 
   if (isAcceptable(evaluation)) return status;
   throw new ApiError('state_conflict', {
     detail:
-      'This setup is approved, and its manifest stays as it is until one meets what live mode asks for. Mend every error and send it again.',
+      'The setup is approved, and its manifest can only be replaced by one that meets the rules of live mode. Correct every error and send it again.',
     meta: { state: status, reason: 'live_rules', findings: evaluation.findings, next: `POST ${manifestPath(id)}` },
   });
 }

@@ -4,8 +4,8 @@ import { SETUP, type SetupStatus } from '#rules/states.ts';
 
 const NEXT = {
   created: 'Send a manifest first.',
-  changes_required: 'The manifest has findings of severity error. Mend them and send it again.',
-  approved: 'This setup is approved: its manifest no longer changes.',
+  changes_required: 'The manifest has findings of severity error. Correct them and send it again.',
+  approved: 'The setup is approved: its manifest cannot change.',
 };
 
 /** The state after a transition; where there is none, 409 state_conflict says what to do instead. */

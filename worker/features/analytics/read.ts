@@ -39,11 +39,11 @@ function windowOf({ windowDays, startDate, endDate }: AnalyticsQuery, timezone: 
     const end = dateAt(now, timezone);
     return { start: plusDays(end, 1 - windowDays), end, days: windowDays, timezone };
   }
-  if (startDate === undefined) throw invalid('start_date', 'start_date and end_date go together');
-  if (endDate === undefined) throw invalid('end_date', 'start_date and end_date go together');
-  if (endDate < startDate) throw invalid('end_date', 'The end is before the start');
+  if (startDate === undefined) throw invalid('start_date', 'Expected both start_date and end_date');
+  if (endDate === undefined) throw invalid('end_date', 'Expected both start_date and end_date');
+  if (endDate < startDate) throw invalid('end_date', 'Expected an end after the start');
   const days = daysFrom(startDate, endDate) + 1;
-  if (days > WINDOW_DAYS_MAX) throw invalid('start_date', `A window is at most ${WINDOW_DAYS_MAX} days`);
+  if (days > WINDOW_DAYS_MAX) throw invalid('start_date', `Expected a window of at most ${WINDOW_DAYS_MAX} days`);
   return { start: startDate, end: endDate, days, timezone };
 }
 

@@ -7,26 +7,37 @@ import { type Counts, countOf, paymentsOf, shareOf, sumsByAsset } from '#rules/a
 import type { Analytics } from './read.ts';
 import { RENEWAL_WINDOW_DAYS, type Summary } from './summary.ts';
 
-const SumsBody = z.object({ gross: z.string(), net: z.string(), fee: z.string(), refunded: z.string() }).openapi('Sums', {
-  description:
-    'Decimals of one asset. `gross` is price and overpaid of confirmed payments, orphaned ones not; `fee` what the service was paid of it; ' +
-    '`net` is gross less fee less refunded.',
-  example: { gross: '120', net: '112', fee: '3', refunded: '5' },
-});
-const ByAsset = { USDC: SumsBody, SOL: SumsBody };
+const SumsBody = z
+  .object({
+    gross: z.string().describe('Price and overpayment of confirmed payments: a decimal as text.'),
+    net: z.string().describe('`gross` minus `fee` and `refunded`.'),
+    fee: z.string().describe('Part of the sum that was paid to the service as a fee.'),
+    refunded: z.string().describe('Refunded amount.'),
+  })
+  .openapi('Sums', {
+    description:
+      'Totals of one asset, as decimals. `gross` is the price and overpayment of confirmed payments, without orphaned ones; `fee` is the part paid to the service; `net` is gross minus fee minus refunded.',
+    example: { gross: '120', net: '112', fee: '3', refunded: '5' },
+  });
+const ByAsset = { USDC: SumsBody.describe('Amounts paid in USDC.'), SOL: SumsBody.describe('Amounts paid in SOL.') };
 const Count = z.int();
-const AssetTotals = z.object({ ...SumsBody.shape, count: Count }).openapi('AssetTotals');
+const AssetTotals = z.object({ ...SumsBody.shape, count: Count.describe('Number of payments.') }).openapi('AssetTotals');
 
 export const SummaryBody = z
   .object({
-    active_templates: Count,
-    paying_members: Count,
-    renewals_due: z.object({ count: Count, window_days: z.literal(RENEWAL_WINDOW_DAYS) }),
-    open_support_threads: Count,
-    receipts_issued: Count,
-    confirmed_payments: Count,
-    totals: z.object(ByAsset),
-    as_of: Timestamp,
+    active_templates: Count.describe('Number of products on sale.'),
+    paying_members: Count.describe('Number of active memberships.'),
+    renewals_due: z
+      .object({
+        count: Count.describe('Number of payments.'),
+        window_days: z.literal(RENEWAL_WINDOW_DAYS).describe('Number of days ahead.'),
+      })
+      .describe('Number of memberships that end soon.'),
+    open_support_threads: Count.describe('Number of open or pending tickets.'),
+    receipts_issued: Count.describe('Number of issued receipts.'),
+    confirmed_payments: Count.describe('Number of confirmed payments.'),
+    totals: z.object(ByAsset).describe('Totals, separately for each asset.'),
+    as_of: Timestamp.describe('Time of the figures.'),
   })
   .openapi('AccountSummary');
 
@@ -34,25 +45,63 @@ const LocalDate = z.string().openapi({ format: 'date', example: '2026-11-21' });
 
 export const AnalyticsBody = z
   .object({
-    window: z.object({ start: LocalDate, end: LocalDate, days: Count, timezone: z.string() }),
-    totals: z.object({ USDC: AssetTotals, SOL: AssetTotals }),
+    window: z
+      .object({
+        start: LocalDate.describe('First day.'),
+        end: LocalDate.describe('Last day.'),
+        days: Count.describe('Number of days.'),
+        timezone: z.string().describe('IANA time zone, such as `Europe/Berlin`. Analytics use its days.'),
+      })
+      .describe('Date range of the figures.'),
+    totals: z
+      .object({ USDC: AssetTotals.describe('Amounts paid in USDC.'), SOL: AssetTotals.describe('Amounts paid in SOL.') })
+      .describe('Totals, separately for each asset.'),
     funnel: z
       .object({
-        sessions: Count,
-        pending: Count,
-        confirmed: Count,
-        failed: Count,
-        expired: Count,
-        conversion_rate: orNull(z.number()),
+        sessions: Count.describe('Number of started checkouts.'),
+        pending: Count.describe('Number of pending objects.'),
+        confirmed: Count.describe('Number of confirmed payments.'),
+        failed: Count.describe('Number of failures.'),
+        expired: Count.describe('Number of expired objects.'),
+        conversion_rate: orNull(z.number()).describe('Share of started checkouts that were paid; null if no checkout started.'),
       })
-      .openapi({ description: 'Checkouts that began in the window, by the state they are in now.' }),
-    daily: z.array(z.object({ date: LocalDate, sessions: Count, confirmed: Count, failed: Count, ...ByAsset })),
-    top_products: z.array(z.object({ product_id: z.string(), name: z.string(), count: Count, ...ByAsset })),
-    members: z.object({ new: Count, renewed: Count, expired: Count, active: Count }),
+      .describe('Checkouts that began in the window, by their current status.'),
+    daily: z
+      .array(
+        z.object({
+          date: LocalDate.describe('Day of the figures.'),
+          sessions: Count.describe('Number of started checkouts.'),
+          confirmed: Count.describe('Number of confirmed payments.'),
+          failed: Count.describe('Number of failures.'),
+          ...ByAsset,
+        }),
+      )
+      .describe('Figures of each day, oldest first.'),
+    top_products: z
+      .array(
+        z.object({
+          product_id: z.string().describe('Identifier of the product.'),
+          name: z.string().describe('Name of the product.'),
+          count: Count.describe('Number of payments.'),
+          ...ByAsset,
+        }),
+      )
+      .describe('Ten products with the most payments.'),
+    members: z
+      .object({
+        new: Count.describe('Number of new memberships.'),
+        renewed: Count.describe('Number of renewed memberships.'),
+        expired: Count.describe('Number of expired objects.'),
+        active: Count.describe('Number of active memberships.'),
+      })
+      .describe('Membership changes.'),
     webhooks: z
-      .object({ success_rate: z.number().optional(), p95_ms: z.number().optional() })
-      .openapi({ description: 'Of deliveries that ended in the window; absent where there was none.' }),
-    as_of: Timestamp,
+      .object({
+        success_rate: z.number().optional().describe('Share of deliveries that succeeded.'),
+        p95_ms: z.number().optional().describe('95th percentile of the response time in milliseconds.'),
+      })
+      .describe('Deliveries that ended in the window; absent if none did.'),
+    as_of: Timestamp.describe('Time of the figures.'),
   })
   .openapi('Analytics');
 

@@ -11,15 +11,15 @@ const daysBetween = (min: number, max: number, usual: number) =>
 const DateQuery = z.string().refine(isDate, 'Expected a date as YYYY-MM-DD').optional().openapi({ format: 'date' });
 
 const AnalyticsQuery = {
-  window_days: daysBetween(3, WINDOW_DAYS_MAX, 30),
-  daily_days: daysBetween(3, 30, 14),
-  start_date: DateQuery,
-  end_date: DateQuery,
+  window_days: daysBetween(3, WINDOW_DAYS_MAX, 30).describe('Number of days back, if no dates are given.'),
+  daily_days: daysBetween(3, 30, 14).describe('Number of recent days in `daily`.'),
+  start_date: DateQuery.describe('First day, such as `2026-11-21`.'),
+  end_date: DateQuery.describe('Last day, such as `2026-11-21`.'),
 };
 
-const DESCRIPTION =
-  'Days are those of the account’s time zone. `start_date` and `end_date`, both included, go together and win over `window_days`; a window is ' +
-  `at most ${WINDOW_DAYS_MAX} days. Refunds and payments that the chain dropped restate the day of the payment.`;
+const DAYS =
+  'Days are in the account’s time zone. `start_date` and `end_date` are inclusive, require each other, and take precedence over `window_days`; a window is ' +
+  `at most ${WINDOW_DAYS_MAX} days. Refunds and orphaned payments change the figures of the day of the payment.`;
 
 type Query = z.infer<z.ZodObject<typeof AnalyticsQuery>>;
 const asked = ({ window_days, daily_days, start_date, end_date }: Query) => ({
@@ -34,7 +34,7 @@ export const analyticsRoutes = routes('Account')
     path: 'GET /account/summary',
     id: 'getAccountSummary',
     summary: 'Get the summary',
-    description: 'How the workspace stands, each asset by itself.',
+    description: 'Returns the current totals of the account, separately for each asset.',
     returns: SummaryBody,
     answer: async ({ scope }) => toSummaryResource(await readSummary(scope)),
   })
@@ -42,7 +42,7 @@ export const analyticsRoutes = routes('Account')
     path: 'GET /account/analytics',
     id: 'getAnalytics',
     summary: 'Get analytics',
-    description: DESCRIPTION,
+    description: `Returns payments, members and deliveries by day. ${DAYS}`,
     query: AnalyticsQuery,
     returns: AnalyticsBody,
     answer: async ({ scope, query }) => toAnalyticsResource(await readAnalytics(scope, asked(query))),
@@ -51,9 +51,9 @@ export const analyticsRoutes = routes('Account')
     path: 'GET /account/analytics.csv',
     id: 'exportAnalytics',
     summary: 'Export analytics',
-    description: DESCRIPTION,
+    description: `Exports the daily figures as CSV. ${DAYS}`,
     query: AnalyticsQuery,
-    returns: { 200: { description: 'One line a day, the oldest first', content: { 'text/csv': { schema: z.string() } } } },
+    returns: { 200: { description: 'One row per day, oldest first', content: { 'text/csv': { schema: z.string() } } } },
     respond: async ({ c, scope, query }) => {
       const table = toCsv(await readAnalytics(scope, asked(query)));
       const headers = { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="analytics.csv"' };

@@ -2,41 +2,53 @@ import { z } from '@hono/zod-openapi';
 import { toMoneyResource } from '#core/money.ts';
 import { iso, isoOrNull } from '#core/time.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
-import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
+import {
+  given,
+  Livemode,
+  MoneyBody,
+  ObjectVersion,
+  PaidThrough,
+  ProductUuid,
+  Timestamp,
+  TransactionSignature,
+} from '#platform/http/openapi.ts';
 import { AUTHORIZATION } from '#rules/states.ts';
 import { COLLECTION_CODES } from '#rules/subscriptions/schedule.ts';
 
 export const AuthorizationBody = z
   .object({
-    authorization_id: z.string(),
-    product_id: z.uuid(),
-    subscriber_wallet: z.string(),
-    plan_address: z.string(),
-    subscription_address: z.string(),
-    status: z.enum(AUTHORIZATION.states),
-    amount: MoneyBody.openapi({ description: 'What each period costs, as the buyer agreed to it.' }),
-    period_hours: z.int(),
-    current_period_start: Timestamp.optional().openapi({ description: 'Of the period that was collected last, by the chain.' }),
-    current_period_end: Timestamp.optional(),
-    paid_through: orNull(Timestamp),
+    authorization_id: z.string().describe('Identifier of the native subscription: the buyer’s consent to one collection per period.'),
+    product_id: ProductUuid,
+    subscriber_wallet: z.string().describe('Wallet that subscribed and that payments are collected from.'),
+    plan_address: z.string().describe('Address of the on-chain plan: price, period and destination. No party can change it.'),
+    subscription_address: z.string().describe('Address of the subscription account, derived from the plan and the wallet.'),
+    status: z.enum(AUTHORIZATION.states).describe('Status of the object.'),
+    amount: MoneyBody.describe('Price of each period, as the buyer agreed to it.'),
+    period_hours: z.int().describe('Length of a period in hours.'),
+    current_period_start: Timestamp.optional().describe('Start of the last collected period on the chain.'),
+    current_period_end: Timestamp.optional().describe('End of the current period on the chain.'),
+    paid_through: PaidThrough,
     last_collection: z
       .object({
-        at: Timestamp,
-        status: z.enum(['collected', 'failed']),
-        code: z.enum(COLLECTION_CODES).optional(),
-        tx_signature: z.string().optional(),
+        at: Timestamp.describe('Time of the attempt.'),
+        status: z.enum(['collected', 'failed']).describe('Status of the object.'),
+        code: z.enum(COLLECTION_CODES).optional().describe('Reason of the failure, as a code.'),
+        tx_signature: TransactionSignature.optional(),
       })
       .optional()
-      .openapi({ description: 'The last attempt to collect a period.' }),
+      .describe('Last attempt to collect a period.'),
     cancel: z
-      .object({ requested_at: Timestamp, effective_at: Timestamp })
+      .object({
+        requested_at: Timestamp.describe('Time at which the cancellation was found on the chain.'),
+        effective_at: Timestamp.describe('Time from which nothing can be collected.'),
+      })
       .optional()
-      .openapi({ description: 'When the buyer’s cancellation was seen on the chain, and from when on nothing can be collected.' }),
-    stopped_at: Timestamp.optional().openapi({ description: 'Time at which the merchant ended collecting.' }),
-    livemode: z.boolean(),
-    version: z.int(),
+      .describe('Cancellation by the buyer: the time it was found on the chain, and the time from which nothing can be collected.'),
+    stopped_at: Timestamp.optional().describe('Time at which the merchant ended collecting.'),
+    livemode: Livemode,
+    version: ObjectVersion,
   })
-  .openapi('NativeSubscription', { description: 'A buyer’s consent on the chain to be collected from, once a period.' });
+  .openapi('NativeSubscription', { description: 'On-chain consent of a buyer to one collection per period.' });
 
 /** Time of the next charge; null where none follows. */
 export const nextChargeOf = ({ status, paidThrough, nextAttemptAt }: AuthorizationRow): number | null =>

@@ -11,44 +11,41 @@ type StepProblem = (typeof STEP_PROBLEMS)[number];
 
 export const SubscribingBody = z
   .object({
-    authorization_id: z.string(),
-    plan_address: z.string(),
-    subscription_address: z.string(),
-    period_hours: z.int(),
+    authorization_id: z.string().describe('Identifier of the native subscription: the buyer’s consent to one collection per period.'),
+    plan_address: z.string().describe('Address of the on-chain plan: price, period and destination. No party can change it.'),
+    subscription_address: z.string().describe('Address of the subscription account, derived from the plan and the wallet.'),
+    period_hours: z.int().describe('Length of a period in hours.'),
     steps: z
       .array(
         z.object({
-          kind: z.enum(KINDS).openapi({
-            description:
-              '`approve`: lets the subscriptions program collect, once for all subscriptions of the wallet; asked of a wallet that is subscribed ' +
-              'already, it shows that this checkout is its own. `subscribe`: the terms of this one. ' +
-              '`resume`: takes a cancellation back. `revoke`: ends one that cannot go on.',
-          }),
+          kind: z
+            .enum(KINDS)
+            .describe(
+              'Kind of the step. `approve`: allows the subscriptions program to collect, once for all subscriptions of the wallet; for a wallet that is already subscribed it proves ownership of the checkout. `subscribe`: accepts the terms of this subscription. `resume`: withdraws a cancellation. `revoke`: ends a subscription that cannot continue.',
+            ),
           transaction: z
             .string()
             .optional()
-            .openapi({
-              description:
-                'Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction. Absent while the step before it has not landed: ' +
-                'GET /v1/payments/{payment_id} shows it then.',
-            }),
-          last_valid_block_height: z.int().optional(),
+            .describe(
+              'Unsigned transaction in base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction. Absent until the previous step has landed: GET /v1/payments/{payment_id} returns it then.',
+            ),
+          last_valid_block_height: z
+            .int()
+            .optional()
+            .describe('Last block height at which the transaction is valid. Request a new transaction afterwards.'),
         }),
       )
-      .openapi({ description: 'What is left to sign, in this order. Empty where nothing is: the first period is then collected.' }),
+      .describe('Remaining steps to sign, in order. If empty, the first period is collected next.'),
     problem: z
       .enum(STEP_PROBLEMS)
       .optional()
-      .openapi({
-        description:
-          'Why `steps` is empty although something is left. `refused`: the network would refuse the next step, most often because the wallet ' +
-          'holds too little SOL. `plan_missing`: the plan takes no subscribers any more. `ending`: a cancelled subscription has to be over ' +
-          'first. `subscribed`: the wallet is subscribed already, and its period is paid. `unavailable`: no node answers now.',
-      }),
+      .describe(
+        'Reason `steps` is empty although steps remain. `refused`: the network would refuse the next step, usually because the wallet holds too little SOL. `plan_missing`: the plan accepts no further subscribers. `ending`: a cancelled subscription must end first. `subscribed`: the wallet is already subscribed and its period is paid. `unavailable`: no node responds.',
+      ),
     manage_url: z
       .string()
       .optional()
-      .openapi({ description: 'Page where the buyer sees and cancels the subscription there is, where `problem` is `subscribed`.' }),
+      .describe('Page at which the buyer views and cancels the existing subscription, if `problem` is `subscribed`.'),
   })
   .openapi('Subscribing');
 

@@ -57,7 +57,7 @@ const isRefTrusted = (handoff: Handoff | null, session: Pick<PaymentSession, 'cu
 /** 422 where a buyer claims a reference at a product that takes it from the merchant's server alone. */
 export function requireTrusted({ trustedCustomerRef }: Product, claimed: string | undefined, known: Parameters<typeof isRefTrusted>): void {
   if (!trustedCustomerRef || claimed === undefined || isRefTrusted(...known)) return;
-  const msg = 'This product takes it from the merchant’s server alone: with a payment session or a hand-off';
+  const msg = 'The product accepts it only from the merchant’s server: by payment session or hand-off';
   throw new ApiError('validation_error', { problems: [{ loc: ['body', 'customer_ref'], msg, type: 'untrusted_customer_ref' }] });
 }
 
@@ -65,6 +65,6 @@ export function requireTrusted({ trustedCustomerRef }: Product, claimed: string 
 export function requireRail(product: Product, wanted: Asset): RailId {
   const accepted = acceptedAssetsOf(product);
   if (accepted.includes(wanted)) return checkoutRailIn(product, wanted);
-  const problem = { loc: ['body', 'asset'], msg: `This product is sold for ${accepted.join(' or ')}`, type: 'invalid_value' };
+  const problem = { loc: ['body', 'asset'], msg: `Expected ${accepted.join(' or ')}`, type: 'invalid_value' };
   throw new ApiError('validation_error', { problems: [problem] });
 }

@@ -16,20 +16,25 @@ import { answerOnce, type StoreAnswer, skipStoring } from '#platform/db/once.ts'
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { keyedRequest, sendAnswer } from '#platform/http/idempotency-key.ts';
-import { given, idOf, ServiceTime } from '#platform/http/openapi.ts';
+import { given, idOf, MembershipUuid, ReceiptUuid, ServiceTime } from '#platform/http/openapi.ts';
 import { countUnseenSignature } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { followSubscription, isSubscribing, subscribingOf } from './subscribing/follow.ts';
 
-const ConfirmRequest = z.object({ payment_id: idOf<PaymentId>(), tx_signature: TxSignature }).openapi('ConfirmRequest');
+const ConfirmRequest = z
+  .object({
+    payment_id: idOf<PaymentId>().describe('Identifier of the payment. It grants access to the payment’s status.'),
+    tx_signature: TxSignature.describe('Signature of the transaction.'),
+  })
+  .openapi('ConfirmRequest');
 const ConfirmResponse = z
   .object({
     now: ServiceTime,
-    payment: PaymentBody,
-    membership_id: z.uuid().optional(),
-    receipt_id: z.uuid().optional(),
-    redirect_url: z.string().optional(),
-    already_confirmed: z.boolean(),
+    payment: PaymentBody.describe('Current state of the payment.'),
+    membership_id: MembershipUuid.optional(),
+    receipt_id: ReceiptUuid.optional(),
+    redirect_url: z.string().optional().describe('URL to send the buyer to next.'),
+    already_confirmed: z.boolean().describe('True if the payment was confirmed before this call.'),
   })
   .openapi('ConfirmResponse');
 /** Where the buyer goes afterwards. `status` is a hint there; merchants check by webhook or GET. */
@@ -54,7 +59,8 @@ export const paymentRoutes = routes('Payments')
     path: 'GET /payments/{payment_id}',
     id: 'getPayment',
     summary: 'Get a payment',
-    description: 'Public: the id is the capability. The owner sees more. For the active buyer session; merchants wait for the webhook.',
+    description:
+      'Returns a payment. Public: the id is the capability, and the owner sees more fields. Intended for the buyer’s session; merchants should use webhooks.',
     bucket: 'status',
     by: 'payment_id',
     headers: z.object({
@@ -62,7 +68,7 @@ export const paymentRoutes = routes('Payments')
         .string()
         .max(64)
         .optional()
-        .openapi({ description: 'The identity session the payment began with: shows its buyer how to get in.' }),
+        .describe('Identity session with which the payment began. Shows the buyer’s access.'),
     }),
     returns: PaymentBody.extend({ now: ServiceTime }).openapi('CurrentPayment'),
     codes: ['not_found'],
@@ -81,8 +87,7 @@ export const paymentRoutes = routes('Payments')
     id: 'confirmPayment',
     summary: 'Confirm a payment',
     description:
-      'We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked, and changes nothing until it is proven; ' +
-      'read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.',
+      'Confirms a payment from the chain. An unknown signature is stored and checked again, and changes nothing until it is proven: read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.',
     bucket: 'confirm',
     by: async (c) => {
       const body: unknown = await c.req.json().catch(() => null);

@@ -103,5 +103,6 @@ export function requirePayee(config: Config, listing: Listing, wanted: Asset | u
 
 /** 422 invalid_wallet_address where buyer and payee are one. */
 export function requireBuyer(walletAddress: string, recipient: string): void {
-  if (walletAddress === recipient) throw new ApiError('invalid_wallet_address', { detail: 'The payout wallet cannot buy from itself.' });
+  if (walletAddress === recipient)
+    throw new ApiError('invalid_wallet_address', { detail: 'The payout wallet cannot buy from itself. Pay with another wallet.' });
 }

@@ -80,14 +80,14 @@ async function loadReplaced(shard: Shard, paymentId: PaymentId, slug: string): P
 
 function requireReplaceable({ payment, listing: { product } }: Replaced): void {
   if (payment.terms.authorizationId !== undefined) {
-    const detail = 'A subscription is begun anew by connecting again, once this session is over.';
+    const detail = 'A subscription cannot be replaced. Connect again once this session has ended.';
     throw new ApiError('state_conflict', { detail, meta: { reason: 'subscription' } });
   }
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (payment.status === 'CONFIRMED')
-    throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
+    throw new ApiError('state_conflict', { detail: 'The payment is already confirmed.', meta: { reason: 'confirmed' } });
   if (payment.status === 'PENDING_CONFIRMATION') {
-    const detail = 'A transaction of this payment was seen on the chain: wait, do not pay again.';
+    const detail = 'A transaction of this payment is on the chain. Wait, and do not pay again.';
     throw new ApiError('state_conflict', { detail, meta: { reason: 'in_flight' }, retryable: true, retryAfterSeconds: 10 });
   }
   const unidentified = missingIdentity({ payment, requiresIdentity: product.requiresIdentity });

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { ASSETS, DECIMALS, toMoneyResource } from '#core/money.ts';
+import { DECIMALS, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import { SubscribingBody, toSubscribingResource } from '#features/authorizations/steps.ts';
 import {
@@ -14,39 +14,68 @@ import {
 import { networkOf } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Unmatched } from '#platform/db/tables/payments.ts';
-import { given, MoneyBody, orNull, ServiceTime, Timestamp } from '#platform/http/openapi.ts';
+import {
+  AssetName,
+  ExpiresAt,
+  given,
+  MoneyBody,
+  NetworkId,
+  orNull,
+  PaymentUuid,
+  RecipientWallet,
+  ServiceTime,
+} from '#platform/http/openapi.ts';
 import type { Checkout } from './connect.ts';
 import { solanaPayUrl } from './prepare-transaction.ts';
 
 export const ConnectResponse = z
   .object({
     now: ServiceTime,
-    payment_id: z.uuid(),
-    status: z.enum(['PENDING_SIGNATURE', 'PENDING_CONFIRMATION']).openapi({
-      description:
-        'PENDING_CONFIRMATION only where the payment session already holds a payment that is on its way: wait, do not pay again.',
-    }),
-    nonce: z.string(),
-    memo: z.string(),
-    price: MoneyBody,
-    recipient: z.string(),
-    fee: z.object({ recipient: z.string(), asset: z.enum(ASSETS), amount: z.string(), base_units: z.string() }).optional(),
-    network: z.string(),
-    mint: z.string().optional(),
-    decimals: z.int(),
-    references: z.array(z.string()),
-    solana_pay_url: z.string().optional().openapi({ description: 'Absent of what renews itself: its buyer signs `subscription.steps`.' }),
+    payment_id: PaymentUuid,
+    status: z
+      .enum(['PENDING_SIGNATURE', 'PENDING_CONFIRMATION'])
+      .describe(
+        'Status of the payment. `PENDING_CONFIRMATION` only if the payment session already has a payment in flight: wait, do not pay again.',
+      ),
+    nonce: z.string().describe('Unique part of the memo.'),
+    memo: z.string().describe('Memo that the transaction must carry to be matched to this payment.'),
+    price: MoneyBody.describe('Price.'),
+    recipient: RecipientWallet,
+    fee: z
+      .object({
+        recipient: RecipientWallet,
+        asset: AssetName,
+        amount: z
+          .string()
+          .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
+        base_units: z.string().describe('Amount in the smallest units of the asset: an integer as text.'),
+      })
+      .optional()
+      .describe('Service fee, paid in the same transaction as the price; absent if none applies.'),
+    network: NetworkId,
+    mint: z.string().optional().describe('Mint address of the token; absent for SOL.'),
+    decimals: z.int().describe('Number of decimals of the asset.'),
+    references: z.array(z.string()).describe('Read-only keys that the transaction must include. The service finds payments by them.'),
+    solana_pay_url: z
+      .string()
+      .optional()
+      .describe('`solana:` URL to show as a QR code. Absent for subscriptions: the buyer signs `subscription.steps`.'),
     transaction: z
       .string()
       .optional()
-      .openapi({ description: 'Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction.' }),
-    last_valid_block_height: z.int().optional(),
-    subscription: SubscribingBody.optional().openapi({ description: 'Of what renews itself.' }),
-    price_quote: PriceQuoteBody.optional(),
-    seen: SeenMoneyBody.optional(),
-    expires_at: Timestamp,
-    status_url: z.string(),
-    poll_after_ms: orNull(z.int()),
+      .describe('Unsigned transaction in base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction.'),
+    last_valid_block_height: z
+      .int()
+      .optional()
+      .describe('Last block height at which the transaction is valid. Request a new transaction afterwards.'),
+    subscription: SubscribingBody.optional().describe('Steps of a product that renews automatically.'),
+    price_quote: PriceQuoteBody.optional().describe(
+      'Exchange rate of the payment, if the buyer pays in another asset than that of the price.',
+    ),
+    seen: SeenMoneyBody.optional().describe('Money that arrived and does not pay this payment. Visible to the buyer only.'),
+    expires_at: ExpiresAt,
+    status_url: z.string().describe('URL of the payment’s status.'),
+    poll_after_ms: orNull(z.int()).describe('Milliseconds to wait before the next poll; null if the status is final.'),
   })
   .openapi('ConnectResponse');
 

@@ -49,58 +49,69 @@ const Locale = z
   .string()
   .refine((text) => localeOf(text) !== undefined, `Expected a tag of one of these languages: ${LOCALE_NAMES.join(', ')}`)
   .transform(localeOf)
-  .openapi({
-    type: 'string',
-    description: `The language the buyer reads, as \`pt-BR\` (BCP 47) or \`pt_BR\`: one of ${LOCALE_NAMES.join(', ')}, in any region. It is kept with the payment.`,
-    example: 'pt-BR',
-  });
+  .openapi({ type: 'string', example: 'pt-BR' })
+  .describe(
+    `Language of the buyer, such as \`pt-BR\` (BCP 47) or \`pt_BR\`: one of ${LOCALE_NAMES.join(', ')}, in any region. Stored with the payment.`,
+  );
 
 const ConnectRequest = z
   .object({
-    asset: z.enum(ASSETS).optional(),
-    wallet_address: z.string().max(64).optional().openapi({ description: 'With it comes a transaction, ready to sign.' }),
-    email: z.email().max(254).optional(),
-    customer_ref: OwnName.optional().openapi({
-      description:
-        "The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known " +
-        'membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`.',
-    }),
-    locale: Locale.optional(),
-    handoff_token: z.string().max(2048).optional(),
-    identity_session_id: idOf<IdentitySessionId>().optional(),
+    asset: z
+      .enum(ASSETS)
+      .optional()
+      .describe('Asset that the buyer pays in: one of the product’s `accepted_assets`. Defaults to the asset of the price.'),
+    wallet_address: z.string().max(64).optional().describe('Wallet of the buyer. With it, the response contains a transaction to sign.'),
+    email: z.email().max(254).optional().describe('Email address.'),
+    customer_ref: OwnName.optional().describe(
+      'Your own name for the buyer; identifies membership and entitlement. Sent by the buyer, it is unverified: it extends a known membership and never changes its wallet or email address. Refused with 422 if the product has `trusted_customer_ref`.',
+    ),
+    locale: Locale.optional().describe('Language of emails, such as `en`.'),
+    handoff_token: z.string().max(2048).optional().describe('Token of a hand-off, from its link.'),
+    identity_session_id: idOf<IdentitySessionId>().optional().describe('Identifier of the session in which a buyer proves their identity.'),
     payment_session_id: idOf<PaymentSessionId>()
       .optional()
-      .openapi({ description: 'From POST /v1/access/payment-sessions: its price, customer and success URL win, and it is paid once.' }),
+      .describe(
+        'Payment session from POST /v1/access/payment-sessions. Its price, customer and success URL take precedence. It is paid once.',
+      ),
     replaces_payment_id: idOf<PaymentId>()
       .optional()
-      .openapi({
-        description:
-          'A payment of this product that nobody has signed: it fails (`replaced`), and the answer is another in its place, in `asset` or with its ' +
-          'time anew. Price, customer, identity, session and hand-off are those of it, whatever else is said here. Money that comes for it all ' +
-          'the same is unmatched. 409 `in_flight` while a transaction of it may land.',
-      }),
+      .describe(
+        'Unsigned payment of this product to replace. It fails with `replaced`, and the response is a new payment, in `asset` or with a new expiry. Price, customer, identity, session and hand-off are copied; other fields are ignored. Money that still arrives for the old payment is unmatched. Refused with 409 `in_flight` while a transaction of the old payment may land.',
+      ),
   })
   .openapi('ConnectRequest');
 
 const IdentityNeededResponse = z
-  .object({ identity: z.object({ required: z.literal(true), provider: z.enum(IDENTITY_PROVIDERS) }) })
+  .object({
+    identity: z
+      .object({
+        required: z.literal(true).describe('True if it is required before payment.'),
+        provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
+      })
+      .describe('Identity requirement of the product.'),
+  })
   .openapi('IdentityNeeded', {
     description:
-      'The buyer has to show who they are first: POST /v1/products/p/{slug}/identity, then connect again with its identity_session_id.',
+      'Identity required before payment: call POST /v1/products/p/{slug}/identity, then connect again with its identity_session_id.',
   });
 
 // Of a protocol that may grow: it takes fields that we do not know.
-const SolanaPayRequest = z.looseObject({ account: z.string().max(64) }).openapi('SolanaPayRequest');
+const SolanaPayRequest = z
+  .looseObject({ account: z.string().max(64).describe('Wallet that will sign, as Solana Pay sends it.') })
+  .openapi('SolanaPayRequest');
 
 /** Refuses to prepare what could not be paid in time, or whose buyer has not shown the identity the merchant requires. */
 function requireOpen(ctx: Ctx, asked: IdentityRequirement): void {
   const { payment } = asked;
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (payment.status === 'CONFIRMED')
-    throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
+    throw new ApiError('state_conflict', { detail: 'The payment is already confirmed.', meta: { reason: 'confirmed' } });
   if (ctx.now > payment.expiresAt) throw new ApiError('session_expired');
   if (payment.terms.authorizationId !== undefined)
-    throw new ApiError('state_conflict', { detail: 'What renews itself is not paid by a transfer.', meta: { reason: 'subscription' } });
+    throw new ApiError('state_conflict', {
+      detail: 'The product renews automatically. Use the subscription checkout.',
+      meta: { reason: 'subscription' },
+    });
   const unidentified = missingIdentity(asked);
   if (unidentified) throw unidentified;
 }
@@ -111,8 +122,7 @@ export const checkoutRoutes = routes('Checkout')
     id: 'connectBuyer',
     summary: 'Start a checkout',
     description:
-      'Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session ' +
-      'with a payment under way returns that one. In another asset it is 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.',
+      'Starts a checkout. Defaults to the first of the offer’s accepted_assets, or to the rail of the payment session. A payment session with a payment in flight returns that payment. Another asset returns 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.',
     bucket: 'connect',
     by: 'slug',
     key: 'optional',
@@ -171,10 +181,15 @@ export const checkoutRoutes = routes('Checkout')
     path: 'GET /pay/{payment_id}/solana-pay',
     id: 'getSolanaPay',
     summary: 'Get a Solana Pay label',
-    description: 'Solana Pay transaction request: who asks.',
+    description: 'Returns the label of a Solana Pay transaction request.',
     bucket: 'status',
     by: 'payment_id',
-    returns: z.object({ label: z.string(), icon: z.url() }).openapi('SolanaPayLabel'),
+    returns: z
+      .object({
+        label: z.string().describe('Name of the party that requests the payment.'),
+        icon: z.url().describe('URL of an image for the label.'),
+      })
+      .openapi('SolanaPayLabel'),
     codes: ['not_found'],
     shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
     answer: async ({ shard, params }) => {
@@ -185,12 +200,17 @@ export const checkoutRoutes = routes('Checkout')
   .public({
     path: 'POST /pay/{payment_id}/solana-pay',
     id: 'postSolanaPay',
-    summary: 'Make a Solana Pay transaction',
-    description: 'Solana Pay transaction request: the transaction to sign.',
+    summary: 'Create a Solana Pay transaction',
+    description: 'Creates the transaction of a Solana Pay transaction request.',
     bucket: 'confirm',
     by: 'payment_id',
     body: SolanaPayRequest,
-    returns: z.object({ transaction: z.string(), message: z.string() }).openapi('SolanaPayTransaction'),
+    returns: z
+      .object({
+        transaction: z.string().describe('Solana transaction in base64. Unsigned if the service created it.'),
+        message: z.string().describe('Message that the wallet shows.'),
+      })
+      .openapi('SolanaPayTransaction'),
     codes: [
       'not_found',
       'state_conflict',

@@ -45,7 +45,7 @@ export async function sendTransaction(
   // A refusal is about this request alone: another that brought the same bytes may have delivered them.
   if (broadcast.kind === 'rejected' && isNew && (await dropRefused(ctx.db, candidate)))
     throw new ApiError('payment_mismatch', {
-      detail: `The network refused it: ${broadcast.reason}`,
+      detail: `The network refused the transaction: ${broadcast.reason}`,
       meta: { reason: 'transaction_rejected' },
     });
   // Unclear is not refused: it may be on its way, and the rechecks will find it.

@@ -7,6 +7,7 @@ import { viewPayment } from '#features/payments/unmatched/unmatched.ts';
 import { locate } from '#platform/db/directory.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
+import { TransactionSignature } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { sendTransaction } from './send-transaction.ts';
 
@@ -15,12 +16,15 @@ export const sendRoutes = routes('Payments').viewer({
   id: 'sendTransaction',
   summary: 'Send a signed transaction',
   description:
-    'It must be the transaction that connect prepared, or a step of a subscription, signed. We keep its signature before it goes out, so closing the page loses nothing. ' +
-    'While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.',
+    'Sends the signed transaction that connect prepared, or a signed subscription step. The signature is stored before the broadcast, so a closed page loses nothing. While another sent transaction may still land, returns 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.',
   bucket: 'confirm',
   by: 'payment_id',
-  body: z.object({ transaction: WireTransaction }).openapi('SendTransactionRequest'),
-  returns: z.object({ payment: PaymentBody, tx_signature: z.string() }).openapi('SendTransactionResponse'),
+  body: z
+    .object({ transaction: WireTransaction.describe('Solana transaction in base64. Unsigned if the service created it.') })
+    .openapi('SendTransactionRequest'),
+  returns: z
+    .object({ payment: PaymentBody.describe('Current state of the payment.'), tx_signature: TransactionSignature })
+    .openapi('SendTransactionResponse'),
   codes: [...transactionErrors, 'state_conflict', 'rpc_unavailable'],
   shard: ({ ctx, params }) => locate(ctx, (shard) => hasPayment(shard, params.payment_id)),
   load: ({ viewer, shard, params }) => loadWithProduct(shard, params.payment_id, viewer),

@@ -65,7 +65,9 @@ export async function completeClaim(ctx: Ctx, provider: IdentityProvider, code: 
   }
   const claimed = await findCommunity(db, provider, nativeId);
   if (claimed?.accountId === begun.accountId) return claimed;
-  const detail = claimed ? 'This belongs to another account. It gives it back first.' : 'This code was posted somewhere else.';
+  const detail = claimed
+    ? 'The chat or guild belongs to another account, which must release it first.'
+    : 'The code was posted in another chat or guild. Create a new one.';
   throw new ApiError('state_conflict', { detail, meta: { reason: claimed ? 'claimed' : 'code_used' } });
 }
 

@@ -9,7 +9,10 @@ import { IDENTITY_PROVIDERS, type IdentityProvider } from '#rules/payment-terms.
 export const connectorOf = (name: string): IdentityProvider => (isPlatform(name) ? name : raise('not_found'));
 
 export const connectorParams = z.object({
-  provider: z.string().openapi({ param: { name: 'provider', in: 'path' }, enum: [...IDENTITY_PROVIDERS] }),
+  provider: z
+    .string()
+    .openapi({ param: { name: 'provider', in: 'path' }, enum: [...IDENTITY_PROVIDERS] })
+    .describe('Provider name.'),
 });
 
 // Before the fields of the body are judged: who does not know the secret learns nothing of what this expects.

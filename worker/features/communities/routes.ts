@@ -6,9 +6,10 @@ import { connectorErrors, connectorOf, connectorParams, connectorRoute } from '#
 import type { Ctx } from '#platform/context.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import type { Community } from '#platform/db/tables/office/placements.ts';
-import { created, given, Timestamp } from '#platform/http/openapi.ts';
+import { created, Detail, ExpiresAt, given, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { missingForDelivery } from '#platform/providers/messaging/platforms.ts';
+import { PLATFORMS } from '#platform/providers/messaging/registry.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider, PLATFORM_FIELDS } from '#rules/payment-terms.ts';
 import { beginClaim, completeClaim, giveBack } from './community.ts';
 import { lookAt } from './look.ts';
@@ -17,25 +18,29 @@ import { listCommunities, listLooks } from './store.ts';
 const Provider = z.enum(IDENTITY_PROVIDERS);
 /** What each platform calls a chat or guild. */
 const NAMES = IDENTITY_PROVIDERS.map((provider) => PLATFORM_FIELDS[provider][0]);
+const COMMUNITY_IDS = { chat_id: 'Telegram chat id, as text.', guild_id: 'Discord guild id, as text.' } satisfies Record<
+  (typeof NAMES)[number],
+  string
+>;
 
 const PlatformReadiness = z
   .object({
-    configured: z.boolean(),
-    missing: z.array(z.string()),
-    bot_username: z.string().optional(),
-    ok: z.boolean().openapi({ description: 'What the last look at the platform showed.' }),
-    last_test_at: Timestamp.optional(),
+    configured: z.boolean().describe('True if this deployment has the configuration.'),
+    missing: z.array(z.string()).describe('Names of the missing variables.'),
+    bot_username: z.string().optional().describe('User name of the bot.'),
+    ok: z.boolean().describe('Result of the last test of the platform.'),
+    last_test_at: Timestamp.optional().describe('Time of the last test of the platform.'),
   })
   .openapi('PlatformReadiness');
 
 const ClaimBody = z
   .object({
-    claim_id: z.uuid(),
-    provider: Provider,
-    ...Object.fromEntries(NAMES.map((name) => [name, z.string().optional()])),
-    claimed_at: Timestamp,
+    claim_id: z.uuid().describe('Identifier of the claim.'),
+    provider: Provider.describe('Provider name.'),
+    ...Object.fromEntries(NAMES.map((name) => [name, z.string().optional().describe(COMMUNITY_IDS[name])])),
+    claimed_at: Timestamp.describe('Time at which the administrator posted the code.'),
   })
-  .openapi('CommunityClaim', { description: 'A chat or guild that belongs to the account.' });
+  .openapi('CommunityClaim', { description: 'Chat or guild that belongs to the account.' });
 
 const toClaimResource = ({ id, provider, nativeId, claimedAt }: Community) => ({
   claim_id: id,
@@ -49,13 +54,16 @@ const named = Object.fromEntries(
     name,
     z
       .string()
-      .regex(/^-?\d{1,25}$/, 'The number that the platform gives it, as text')
-      .optional(),
+      .regex(/^-?\d{1,25}$/, 'Expected the id that the platform assigned, as text')
+      .optional()
+      .describe(COMMUNITY_IDS[name]),
   ]),
 );
-const ConnectorClaim = z.object({ code: z.string().min(8).max(64), ...named }).openapi('ConnectorClaim', {
-  example: { code: 'claim-3HqXbYk0m2LrT8vWz5NcPd7F', chat_id: '-1001234567890' },
-});
+const ConnectorClaim = z
+  .object({ code: z.string().min(8).max(64).describe('Code that the administrator posted.'), ...named })
+  .openapi('ConnectorClaim', {
+    example: { code: 'claim-3HqXbYk0m2LrT8vWz5NcPd7F', chat_id: '-1001234567890' },
+  });
 
 /** The chat or guild that a connector names, by what its own platform calls it. 422. */
 function nativeIdIn(provider: IdentityProvider, body: Record<string, string | undefined>): string {
@@ -83,14 +91,16 @@ export const communityRoutes = routes('Account')
   .read({
     path: 'GET /account/delivery/readiness',
     id: 'getDeliveryReadiness',
-    summary: 'Whether members can be let in',
-    description: 'What this service has for each messaging platform, what is missing, and what the last look at it showed.',
+    summary: 'Check delivery readiness',
+    description: 'Returns the configuration of each messaging platform, the missing variables and the result of the last test.',
     returns: z
       .object(
-        Object.fromEntries(IDENTITY_PROVIDERS.map((name) => [name, PlatformReadiness])) as Record<
-          IdentityProvider,
-          typeof PlatformReadiness
-        >,
+        Object.fromEntries(
+          IDENTITY_PROVIDERS.map((name) => [
+            name,
+            PlatformReadiness.describe(`${PLATFORMS[name].title} configuration of this deployment.`),
+          ]),
+        ) as Record<IdentityProvider, typeof PlatformReadiness>,
       )
       .openapi('DeliveryReadiness'),
     answer: ({ scope }) => readinessOf(scope),
@@ -100,9 +110,16 @@ export const communityRoutes = routes('Account')
     id: 'testDelivery',
     summary: 'Test a messaging platform',
     description:
-      'Whether it knows the bot. A platform is asked at most once in ten seconds; in between the last answer is shown again. A sandbox key asks nobody.',
-    body: z.object({ provider: Provider }).openapi('DeliveryTestRequest'),
-    returns: z.object({ provider: Provider, ok: z.boolean(), detail: z.string(), latency_ms: z.int() }).openapi('DeliveryTest'),
+      'Checks that the platform recognizes the bot. A platform is called at most once in ten seconds; the last result is returned in between. The sandbox calls no platform.',
+    body: z.object({ provider: Provider.describe('Provider name.') }).openapi('DeliveryTestRequest'),
+    returns: z
+      .object({
+        provider: Provider.describe('Provider name.'),
+        ok: z.boolean().describe('True if the platform recognizes the bot.'),
+        detail: Detail,
+        latency_ms: z.int().describe('Response time of the platform in milliseconds.'),
+      })
+      .openapi('DeliveryTest'),
     leased: ({ scope, body: { provider } }) =>
       scope.livemode ? lookAt(scope, provider) : Promise.resolve({ ok: true, detail: 'simulated', latencyMs: 0 }),
     present: ({ ok, detail, latencyMs }, { body: { provider } }) => ({ provider, ok, detail, latency_ms: latencyMs }),
@@ -111,10 +128,12 @@ export const communityRoutes = routes('Account')
     path: 'POST /account/delivery/claims',
     id: 'beginCommunityClaim',
     summary: 'Claim a chat or guild',
-    description: `A code that its administrator posts there. It is good for ${LIFE.claimMinutes} minutes. A product names only what its account has claimed, and nobody else can claim it until it is given back.`,
+    description: `Creates a code that an administrator posts in the chat or guild, valid for ${LIFE.claimMinutes} minutes. Products can name only chats and guilds that their account has claimed. Other accounts can claim one only after it is released.`,
     mode: 'live',
-    body: z.object({ provider: Provider }).openapi('BeginClaimRequest'),
-    returns: created(z.object({ code: z.string(), expires_at: Timestamp }).openapi('BegunClaim')),
+    body: z.object({ provider: Provider.describe('Provider name.') }).openapi('BeginClaimRequest'),
+    returns: created(
+      z.object({ code: z.string().describe('Code to post in the chat or guild.'), expires_at: ExpiresAt }).openapi('BegunClaim'),
+    ),
     codes: ['plan_limit_reached'],
     leased: ({ scope, body }) => beginClaim(scope, body.provider),
     present: ({ code, expiresAt }) => ({ code, expires_at: iso(expiresAt) }),
@@ -124,19 +143,18 @@ export const communityRoutes = routes('Account')
     path: 'GET /account/delivery/claims',
     id: 'listCommunityClaims',
     summary: 'List claimed chats and guilds',
-    description: 'Those that belong to the account, oldest first.',
+    description: 'Lists the chats and guilds of the account, oldest first.',
     mode: 'live',
-    returns: z.object({ items: z.array(ClaimBody) }).openapi('CommunityClaims'),
+    returns: z.object({ items: z.array(ClaimBody).describe('Entries of this page.') }).openapi('CommunityClaims'),
     answer: async ({ scope }) => ({ items: (await listCommunities(globalOf(scope).db, scope.merchantId)).map(toClaimResource) }),
   })
   .write({
     path: 'DELETE /account/delivery/claims/{claim_id}',
     id: 'deleteCommunityClaim',
-    summary: 'Give a chat or guild back',
-    description:
-      'Invitations that nobody used are taken back. Else nothing is given or taken away there any more, and another account may claim it.',
+    summary: 'Release a chat or guild',
+    description: 'Releases a chat or guild and revokes its open invitations. Existing members stay. Another account may then claim it.',
     mode: 'live',
-    returns: { 204: { description: 'Given back' } },
+    returns: { 204: { description: 'Released' } },
     codes: ['not_found'],
     leased: ({ scope, params }) => giveBack(scope, params.claim_id),
     present: () => undefined,
@@ -146,7 +164,7 @@ export const communityRoutes = routes('Account')
     id: 'completeCommunityClaim',
     tag: 'Integrations',
     summary: 'Complete a claim',
-    description: 'For our connectors: where an administrator posted a code.',
+    description: 'Completes a claim with the code that an administrator posted. For this service’s connectors.',
     ...connectorRoute,
     params: connectorParams,
     body: ConnectorClaim,

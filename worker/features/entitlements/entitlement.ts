@@ -95,7 +95,7 @@ export function consumeEntitlement(ctx: Ctx, identity: EntitlementKey, request: 
 /** 429 rate_limited: the object holds as many keys of one day as it can. */
 export const tooManyKeys = (ctx: Ctx, { until }: Full): ApiError =>
   new ApiError('rate_limited', {
-    detail: 'This customer’s entitlement was used more often in a day than can be remembered. What it holds is not lost.',
+    detail: 'The entitlement has reached its limit of operations per day. Its balance is unchanged. Retry later.',
     retryAfterSeconds: (until - ctx.wallNow) / SECOND,
     meta: { reason: 'entitlement_full' },
   });
@@ -119,21 +119,21 @@ export async function grantEntitlement(
   if (answer.reason === 'full') throw tooManyKeys(ctx, answer);
   const problem = refusal
     ? { loc: ['body', refusal.field], msg: textOfGrantProblem(sold, refusal), type: refusal.reason }
-    : { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
+    : { loc: ['body', 'units'], msg: 'Expected fewer units', type: 'too_big' };
   throw new ApiError('validation_error', { problems: [problem] });
 }
 
 const GRANT_PROBLEMS: Record<GrantProblem['reason'], Record<GrantProblem['field'], string>> = {
   not_sold: {
-    units: 'The product sells time without counted units. Grant days.',
-    days: 'The product sells units without an end. Grant units.',
+    units: 'The product sells time, not units. Grant days.',
+    days: 'The product sells units without an end. Grant units only.',
   },
-  nothing_granted: { units: 'Name units, days or both, as the product sells them.', days: 'Name the days to grant.' },
+  nothing_granted: { units: 'Send units, days or both, as the product sells them.', days: 'Send the days to grant.' },
 };
 
 const textOfGrantProblem = ({ usageUnits, accessPeriodDays }: Sold, { reason, field }: GrantProblem): string =>
   usageUnits === null && accessPeriodDays === null
-    ? 'The product is sold for ever, without counted units. Leave out units and days.'
+    ? 'The product has neither units nor an end. Omit units and days.'
     : GRANT_PROBLEMS[reason][field];
 
 /** Frees what a consumption used. The consumption's id tells which object keeps it. 404, 409 state_conflict. */
@@ -149,7 +149,7 @@ export async function refundConsumption(ctx: Scope, request: IdempotentRequest, 
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
   if (answer.reason === 'full') throw tooManyKeys(ctx, answer);
   if (answer.reason === 'not_found') throw new ApiError('not_found');
-  throw new ApiError('state_conflict', { detail: 'This consumption was refunded before.', meta: { reason: 'refunded' } });
+  throw new ApiError('state_conflict', { detail: 'The consumption was already refunded.', meta: { reason: 'refunded' } });
 }
 
 /** Writes down what an object says in the place of a copy that is not what it says, be it newer: unless another came in between. */

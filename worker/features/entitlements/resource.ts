@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { base58Bytes } from '#core/encoding.ts';
 import { iso, isoOrNull } from '#core/time.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
-import { orNull, Timestamp } from '#platform/http/openapi.ts';
+import { EntitlementUuid, Livemode, ObjectVersion, orNull, PaidThrough, ProductUuid, UpdatedAt } from '#platform/http/openapi.ts';
 import type { Customer, EntitlementSnapshot } from '#rules/balance.ts';
 
 /** Any address can be a customer, programs' among them; only its form is checked. */
@@ -10,9 +10,14 @@ const WalletAddress = z.string().refine((text) => base58Bytes(text, 32) !== null
 
 /** Who an entitlement belongs to: exactly one of the two. */
 export const CustomerBody = z
-  .object({ wallet_address: WalletAddress.optional(), customer_ref: OwnName.optional() })
+  .object({
+    wallet_address: WalletAddress.optional().describe('Address of a Solana wallet.'),
+    customer_ref: OwnName.optional().describe(
+      'Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC.',
+    ),
+  })
   .refine((customer) => (customer.wallet_address === undefined) !== (customer.customer_ref === undefined), {
-    message: 'Name exactly one of wallet_address and customer_ref',
+    message: 'Expected exactly one of wallet_address and customer_ref',
   })
   .openapi('Customer', { example: { wallet_address: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ' } });
 
@@ -24,18 +29,18 @@ const toCustomerResource = (customer: Customer): z.infer<typeof CustomerBody> =>
 
 export const EntitlementBody = z
   .object({
-    entitlement_id: z.uuid(),
-    product_id: z.uuid(),
-    customer: CustomerBody,
-    status: z.enum(['active', 'exhausted', 'expired', 'revoked']),
-    granted_units: orNull(z.int()).openapi({ description: 'null while use is not counted.' }),
-    used_units: z.int(),
-    remaining: orNull(z.int()),
-    paid_through: orNull(Timestamp),
-    unlimited: z.boolean().openapi({ description: 'True if neither a number of units nor a time ends the access.' }),
-    livemode: z.boolean(),
-    version: z.int(),
-    updated_at: Timestamp,
+    entitlement_id: EntitlementUuid,
+    product_id: ProductUuid,
+    customer: CustomerBody.describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
+    status: z.enum(['active', 'exhausted', 'expired', 'revoked']).describe('Status of the object.'),
+    granted_units: orNull(z.int()).describe('Number of units granted; null: units are not counted.'),
+    used_units: z.int().describe('Number of units consumed.'),
+    remaining: orNull(z.int()).describe('Number of units left; null: no limit.'),
+    paid_through: PaidThrough,
+    unlimited: z.boolean().describe('True if access has neither a limit of units nor an end.'),
+    livemode: Livemode,
+    version: ObjectVersion,
+    updated_at: UpdatedAt,
   })
   .openapi('Entitlement');
 

@@ -7,7 +7,7 @@ import { productIdOf, productRef } from '#features/products/product-ref.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
-import { countedLessWith, ModeQuery, orNull, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
+import { countedLessWith, EntitlementUuid, ModeQuery, orNull, PageQuery, PaidThrough, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { entitlementKeyOf, grantEntitlement, listEntitlements, readEntitlement, refundConsumption } from './entitlement.ts';
 import { CustomerBody, customerOf, EntitlementBody, toEntitlementResource } from './resource.ts';
@@ -17,23 +17,26 @@ const units = z.number().int().min(1).max(UNITS_MAX);
 const GrantRequest = z
   .object({
     ...productRef,
-    customer: CustomerBody,
-    units: units.optional(),
-    days: z.number().int().min(1).max(3660).optional(),
-    reason: z.string().trim().min(1).max(500),
+    customer: CustomerBody.describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
+    units: units.optional().describe('Number of units to grant.'),
+    days: z.number().int().min(1).max(3660).optional().describe('Number of days.'),
+    reason: z.string().trim().min(1).max(500).describe('Reason, for your records.'),
   })
   .openapi('GrantRequest');
 const RefundRequest = z
-  .object({ consumption_id: z.string().max(64), reason: z.string().trim().min(1).max(500) })
+  .object({
+    consumption_id: z.string().max(64).describe('Identifier of the consumption. Refund it by this identifier if the work fails.'),
+    reason: z.string().trim().min(1).max(500).describe('Reason, for your records.'),
+  })
   .openapi('RefundRequest', { example: { consumption_id: 'con_01KAJ3V5Y7H2Q8M4N6P9R1S3T5', reason: 'The request failed on our side.' } });
 const RefundResponse = z
   .object({
-    refunded: z.literal(true),
-    consumption_id: z.string(),
-    entitlement_id: z.uuid(),
-    units: z.int(),
-    remaining: orNull(z.int()),
-    paid_through: orNull(Timestamp),
+    refunded: z.literal(true).describe('True if the units are available again.'),
+    consumption_id: z.string().describe('Identifier of the consumption. Refund it by this identifier if the work fails.'),
+    entitlement_id: EntitlementUuid,
+    units: z.int().describe('Number of units returned.'),
+    remaining: orNull(z.int()).describe('Number of units left; null: no limit.'),
+    paid_through: PaidThrough,
   })
   .openapi('RefundResponse');
 
@@ -43,8 +46,7 @@ export const entitlementRoutes = routes('Entitlements')
     id: 'grantEntitlement',
     summary: 'Grant units or days',
     description:
-      'Give what the product sells without a payment: units where it counts units, days where it sells time, either or both where it sells both. ' +
-      'Units add up. Days extend `paid_through` from now or from its end, whichever is later. A product sold for ever takes neither.',
+      'Grants units or days without a payment: units for products sold by units, days for products sold by time, either or both for products sold by both. Units add up. Days extend `paid_through` from now or from its end, whichever is later. Products sold without any limit accept neither.',
     key: 'required',
     body: GrantRequest,
     returns: EntitlementBody,
@@ -65,7 +67,7 @@ export const entitlementRoutes = routes('Entitlements')
     path: 'POST /access/entitlements/refund',
     id: 'refundConsumption',
     summary: 'Refund a consumption',
-    description: `Possible for ${LIFE.refundHours} hours. The key that consumed is answered 409 from then on, so that nothing is served for free.`,
+    description: `Returns consumed units, within ${LIFE.refundHours} hours. Later requests with the Idempotency-Key of the consumption return 409, so that nothing is served for free.`,
     key: 'required',
     bucket: 'metered',
     body: RefundRequest,
@@ -90,19 +92,19 @@ export const entitlementRoutes = routes('Entitlements')
     path: 'GET /access/entitlements',
     id: 'listEntitlements',
     summary: 'List entitlements',
-    description: `Entitlements as of a few seconds ago. ${countedLessWith('`status` or a product')}`,
+    description: `Lists entitlements. Data may be a few seconds old. ${countedLessWith('`status` or a product')}`,
     query: z
       .object({
         ...PageQuery,
         ...ModeQuery,
         ...productRef,
-        wallet_address: z.string().max(64).optional(),
-        customer_ref: OwnName.optional(),
-        status: z.enum(['active', 'exhausted', 'expired', 'revoked']).optional(),
+        wallet_address: z.string().max(64).optional().describe('Return only objects of the customer with this wallet.'),
+        customer_ref: OwnName.optional().describe('Return only objects of the customer with this reference.'),
+        status: z.enum(['active', 'exhausted', 'expired', 'revoked']).optional().describe('Return only objects with this status.'),
       })
       .refine(({ wallet_address: wallet, customer_ref: ref }) => wallet === undefined || ref === undefined, {
         path: ['customer_ref'],
-        message: 'A customer is named by wallet_address or by customer_ref, not by both',
+        message: 'Expected wallet_address or customer_ref, not both',
         params: { type: 'ambiguous' },
       }),
     returns: pageOf(EntitlementBody, 'EntitlementPage'),
@@ -123,7 +125,7 @@ export const entitlementRoutes = routes('Entitlements')
     path: 'GET /access/entitlements/{entitlement_id}',
     id: 'getEntitlement',
     summary: 'Get an entitlement',
-    description: 'One entitlement as it is this moment.',
+    description: 'Returns the current state of an entitlement.',
     returns: EntitlementBody,
     codes: ['not_found'],
     answer: async ({ scope, params }) =>

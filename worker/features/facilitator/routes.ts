@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { FEE_BUDGET_TEXT } from '#features/settlements/fee-budget.ts';
-import { ok } from '#platform/http/openapi.ts';
+import { NetworkId, ok } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { SettleResponse, VerifyResponse } from '#protocols/x402/wire.ts';
 import { settleFacilitated, supportedKinds, verifyFacilitated } from './facilitator.ts';
@@ -8,14 +8,27 @@ import { settleFacilitated, supportedKinds, verifyFacilitated } from './facilita
 const bag = z.record(z.string(), z.unknown());
 // Of a protocol that may grow: it takes fields that we do not know.
 const FacilitatorRequest = z
-  .looseObject({ x402Version: z.int(), paymentPayload: bag, paymentRequirements: bag })
-  .openapi('FacilitatorRequest', { description: 'The body the reference client of a facilitator sends.' });
+  .looseObject({
+    x402Version: z.int().describe('Version of x402: 2.'),
+    paymentPayload: bag.describe('Payload that the buyer signed, as x402 defines it.'),
+    paymentRequirements: bag.describe('Requirements of the payment, as x402 defines them.'),
+  })
+  .openapi('FacilitatorRequest', { description: 'Request body of the x402 reference facilitator client.' });
 
 const SupportedResponse = z
   .object({
-    kinds: z.array(z.object({ x402Version: z.int(), scheme: z.string(), network: z.string(), extra: bag.optional() })),
-    extensions: z.array(z.string()),
-    signers: z.record(z.string(), z.array(z.string())),
+    kinds: z
+      .array(
+        z.object({
+          x402Version: z.int().describe('Version of x402: 2.'),
+          scheme: z.string().describe('x402 scheme: `exact`.'),
+          network: NetworkId,
+          extra: bag.optional().describe('Further data that the scheme requires.'),
+        }),
+      )
+      .describe('Combinations of scheme and network that can be verified and settled.'),
+    extensions: z.array(z.string()).describe('Supported x402 extensions.'),
+    signers: z.record(z.string(), z.array(z.string())).describe('Wallets that pay the network fee, by network.'),
   })
   .openapi('FacilitatorSupported');
 
@@ -23,9 +36,9 @@ export const facilitatorRoutes = routes('x402')
   .public({
     path: 'GET /access/x402/facilitator/supported',
     id: 'listFacilitatorKinds',
-    summary: 'List what can be settled',
+    summary: 'List supported payments',
     description:
-      'The base URL of the facilitator ends before `/supported`. Give it to any x402 V2 resource server, with your key in `X-Svc-Key` of verify and settle.',
+      'Lists supported payments. The base URL of the facilitator ends before `/supported`. Use it in any x402 V2 resource server, with your key in `X-Svc-Key` for verify and settle.',
     bucket: 'payload',
     returns: SupportedResponse,
     answer: ({ ctx }) => supportedKinds(ctx) as z.infer<typeof SupportedResponse>,
@@ -33,27 +46,20 @@ export const facilitatorRoutes = routes('x402')
   .key({
     path: 'POST /access/x402/facilitator/verify',
     id: 'verifyFacilitatedPayment',
-    summary: 'Verify for your server',
+    summary: 'Verify a payment for your server',
     description:
-      'Reference body and answer, 200 also where it is refused. `payTo` must be your payout wallet: of the x402 rail, of your account, or ' +
-      'of one of your live products. A payment whose success was answered before is refused as `duplicate_settlement`; one that was settled ' +
-      'without anybody being told passes, so that its buyer can come back for what he paid.',
+      'Verifies a payment. Body and response follow the x402 reference; a refusal is 200 as well. `payTo` must be your payout wallet: that of the x402 rail, of your account, or of one of your live products. A payment with an earlier successful response is refused as `duplicate_settlement`. A settled payment without one passes, so that the buyer can still get what they paid for.',
     bucket: 'metered',
     body: FacilitatorRequest,
-    returns: ok(VerifyResponse.openapi('FacilitatorVerification'), 'Judged'),
+    returns: ok(VerifyResponse.openapi('FacilitatorVerification'), 'Verdict'),
     codes: ['setup_not_ready', 'rpc_unavailable', 'duplicate_settlement'],
     answer: ({ scope, body }) => verifyFacilitated(scope, body),
   })
   .key({
     path: 'POST /access/x402/facilitator/settle',
     id: 'settleFacilitatedPayment',
-    summary: 'Settle for your server',
-    description:
-      'Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once. Of calls at ' +
-      'once one gets `success: true`, the others `duplicate_settlement` with the signature in `transaction`. A later call of the same ' +
-      'account gets the first result again, so that a lost answer loses nothing: verify each request first, which refuses a payment that ' +
-      'was answered before, and serve once for each `transaction`. Another account gets `duplicate_settlement`. `settlement_pending` means ' +
-      `that no call has its success yet: ask again with the same payment. Nothing is granted and no payment is recorded: your server keeps the books. ${FEE_BUDGET_TEXT}`,
+    summary: 'Settle a payment for your server',
+    description: `Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. The payment itself is the idempotency key: it is settled once. Of concurrent calls, one gets \`success: true\` and the others \`duplicate_settlement\` with the signature in \`transaction\`. A later call of the same account gets the first result again, so a lost response loses nothing: verify each request first, which refuses a payment with an earlier success, and serve once per \`transaction\`. Another account gets \`duplicate_settlement\`. \`settlement_pending\` means that no call has its success yet: repeat with the same payment. Nothing is granted and no payment is recorded: your server is responsible for both. ${FEE_BUDGET_TEXT}`,
     bucket: 'metered',
     body: FacilitatorRequest,
     returns: ok(SettleResponse.openapi('FacilitatorSettlement'), 'Settled or refused'),

@@ -18,13 +18,12 @@ async function remember(ctx: Ctx, address: string, reason: 'bounced' | 'complain
 export const mailRoutes = routes('Integrations').public({
   path: 'POST /integrations/mail/webhooks/{provider}',
   id: 'receiveMailEvents',
-  summary: 'Receive mail events',
+  summary: 'Receive email events',
   description:
-    'Signed by the provider over the raw bytes. Nothing is sent again to an address that bounced or complained. Without its secret: 503 ' +
-    '`mail_not_configured`, so that the provider keeps what it has to tell.',
+    'Receives events of the email provider, signed over the raw body. Addresses that bounced or complained get no further emails. Without the signing secret, returns 503 `mail_not_configured`, so that the provider retries later.',
   security: [{ mailSignature: [] }],
   guards: [underCeiling],
-  params: z.object({ provider: z.string().max(40) }),
+  params: z.object({ provider: z.string().max(40).describe('Provider name.') }),
   returns: DetailResponse,
   refusals: errors(
     'webhook_signature_failed',

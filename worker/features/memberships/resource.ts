@@ -1,41 +1,75 @@
 import { z } from '@hono/zod-openapi';
 import { HOUR, iso, isoOrNull } from '#core/time.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
-import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
+import {
+  CreatedAt,
+  given,
+  Livemode,
+  MembershipUuid,
+  ObjectVersion,
+  orNull,
+  PaidThrough,
+  ProductUuid,
+  Timestamp,
+  UpdatedAt,
+} from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { AUTHORIZATION, MEMBERSHIP, PLACEMENT } from '#rules/states.ts';
 
 const DeliveryBody = z
   .object({
-    status: z.enum(['not_required', ...PLACEMENT.states]),
-    provider: z.enum(IDENTITY_PROVIDERS).optional(),
-    attempts: z.int(),
-    identity: z.object({ provider_user_id: z.string(), username: z.string().optional() }).optional(),
-    invite_url: z.string().optional().openapi({ description: 'The member’s own invitation. It is in no event.' }),
-    last_error: z.string().optional(),
-    delivered_at: Timestamp.optional(),
+    status: z.enum(['not_required', ...PLACEMENT.states]).describe('Status of the object.'),
+    provider: z.enum(IDENTITY_PROVIDERS).optional().describe('Provider name.'),
+    attempts: z.int().describe('Number of attempts.'),
+    identity: z
+      .object({
+        provider_user_id: z.string().describe('Buyer’s user id on the messaging platform.'),
+        username: z.string().optional().describe('Buyer’s user name on the messaging platform.'),
+      })
+      .optional()
+      .describe('Identity requirement of the product.'),
+    invite_url: z.string().optional().describe('Invitation of this member. Events never contain it.'),
+    last_error: z
+      .string()
+      .optional()
+      .describe('Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined.'),
+    delivered_at: Timestamp.optional().describe('Time at which the buyer was admitted.'),
   })
-  .openapi('MembershipDelivery', { description: 'Access to a chat or guild. It never touches the payment.' });
+  .openapi('MembershipDelivery', { description: 'Access to a chat or guild. Independent of the payment.' });
 
 export const MembershipBody = z
   .object({
-    membership_id: z.uuid(),
-    product_id: z.uuid(),
-    customer: z.object({ wallet_address: z.string().optional(), customer_ref: z.string().optional(), email: z.string().optional() }),
-    status: z.enum(MEMBERSHIP.states),
-    paid_through: orNull(Timestamp),
-    grace_until: Timestamp.optional(),
-    expires_at: orNull(Timestamp).openapi({ description: 'When delivered access ends: paid time and its grace; null: never.' }),
-    authorization_id: z.string().optional().openapi({ description: 'The native subscription that pays for it.' }),
-    subscription_status: z.enum(AUTHORIZATION.states).optional(),
-    cancel_at_period_end: z.boolean(),
-    cancelled_at: Timestamp.optional(),
-    delivery: DeliveryBody,
-    last_payment_id: z.uuid(),
-    livemode: z.boolean(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    version: z.int(),
+    membership_id: MembershipUuid,
+    product_id: ProductUuid,
+    customer: z
+      .object({
+        wallet_address: z.string().optional().describe('Address of a Solana wallet.'),
+        customer_ref: z
+          .string()
+          .optional()
+          .describe(
+            'Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC.',
+          ),
+        email: z.string().optional().describe('Email address.'),
+      })
+      .describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
+    status: z.enum(MEMBERSHIP.states).describe('Status of the object.'),
+    paid_through: PaidThrough,
+    grace_until: Timestamp.optional().describe('Time until which delivered access continues after the paid time.'),
+    expires_at: orNull(Timestamp).describe('End of delivered access: paid time plus grace; null: no end.'),
+    authorization_id: z.string().optional().describe('Identifier of the native subscription that pays for the membership.'),
+    subscription_status: z
+      .enum(AUTHORIZATION.states)
+      .optional()
+      .describe('Status of the native subscription that pays for the membership.'),
+    cancel_at_period_end: z.boolean().describe('True if the subscription ends with the paid period.'),
+    cancelled_at: Timestamp.optional().describe('Time of the cancellation.'),
+    delivery: DeliveryBody.describe('Delivery status of the access.'),
+    last_payment_id: z.uuid().describe('Identifier of the payment that last extended the membership.'),
+    livemode: Livemode,
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
+    version: ObjectVersion,
   })
   .openapi('Membership');
 

@@ -15,15 +15,15 @@ export const membershipRoutes = routes('Memberships')
   .read({
     path: 'GET /memberships/lookup',
     id: 'lookupMembership',
-    summary: 'Look up a membership',
+    summary: 'Find a membership',
     description:
-      'By wallet_address, customer_ref, email or payment_id, each optionally with product_id. Of several, the one that lasts longest.',
+      'Finds a membership by wallet_address, customer_ref, email or payment_id, each optionally with product_id. If several match, returns the one with the latest end.',
     query: {
-      wallet_address: z.string().max(64).optional(),
-      customer_ref: OwnName.optional(),
-      email: z.string().max(254).optional(),
-      payment_id: idOf<PaymentId>().optional(),
-      product_id: idOf<ProductId>().optional(),
+      wallet_address: z.string().max(64).optional().describe('Return only objects of the customer with this wallet.'),
+      customer_ref: OwnName.optional().describe('Return only objects of the customer with this reference.'),
+      email: z.string().max(254).optional().describe('Return only objects of the customer with this email address.'),
+      payment_id: idOf<PaymentId>().optional().describe('Identifier of the payment.'),
+      product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
     },
     returns: MembershipBody,
     codes: ['not_found'],
@@ -34,7 +34,7 @@ export const membershipRoutes = routes('Memberships')
         query.email === undefined &&
         query.payment_id === undefined
       ) {
-        const msg = 'Give wallet_address, customer_ref, email or payment_id';
+        const msg = 'Expected one of wallet_address, customer_ref, email and payment_id';
         throw new ApiError('validation_error', { problems: [{ loc: ['query'], msg, type: 'missing' }] });
       }
       const membership = await getMembershipBy(scope, {
@@ -51,24 +51,21 @@ export const membershipRoutes = routes('Memberships')
     path: 'GET /memberships',
     id: 'listMemberships',
     summary: 'List memberships',
-    description: `Memberships, newest first. ${countedLessWith('`wallet_address` and `status` together')}`,
+    description: `Lists memberships, newest first. ${countedLessWith('`wallet_address` and `status` together')}`,
     query: {
       ...PageQuery,
-      status: z.enum(MEMBERSHIP.states).optional(),
-      product_id: idOf<ProductId>().optional(),
-      wallet_address: z.string().max(64).optional(),
+      status: z.enum(MEMBERSHIP.states).optional().describe('Return only objects with this status.'),
+      product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
+      wallet_address: z.string().max(64).optional().describe('Return only objects of the customer with this wallet.'),
       q: z
         .string()
         .trim()
         .min(1)
         .max(OWN_NAME_MAX)
         .optional()
-        .openapi({
-          description:
-            'The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet, e-mail address or membership id. ' +
-            'If none begins with it: part of a customer’s reference or a product’s name, looked for in the ' +
-            `${SEARCHED_MAX.toLocaleString('en')} newest memberships that the other filters leave.`,
-        }),
+        .describe(
+          `Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet, email address or membership id. If none begins with it, matches part of a customer reference or product name among the ${SEARCHED_MAX.toLocaleString('en')} newest memberships that the other filters select.`,
+        ),
     },
     returns: pageOf(MembershipBody, 'MembershipPage'),
     answer: async ({ scope, query: { status, product_id: productId, wallet_address: walletAddress, q, ...query } }) => {

@@ -33,7 +33,7 @@ async function endUnopened(ctx: Scope, { sessionId, livemode }: MeteredSnapshot)
   const session = row === null ? await readSession(ctx, sessionId) : sessionSnapshotOf(row);
   if (session.stage !== 'created') return session;
   throw new ApiError('state_conflict', {
-    detail: 'A buyer is opening this session. Try again in some minutes.',
+    detail: 'A buyer is opening this session. Retry in some minutes.',
     meta: { reason: 'opening-pending' },
   });
 }

@@ -29,8 +29,8 @@ const OLDER_GRACE_SECONDS = 900;
 export function parseUsdc(field: string, input: { asset: string; amount: string }): Money {
   if (input.asset !== 'USDC') throw invalid(`${field}.asset`, 'Channels are in USDC', 'invalid_value');
   const parsed = parseAmount('USDC', input.amount);
-  if (!parsed.ok) throw invalid(`${field}.amount`, 'Not an amount of USDC', parsed.reason);
-  if (parsed.value.units === 0n) throw invalid(`${field}.amount`, 'More than zero is needed', 'too_small');
+  if (!parsed.ok) throw invalid(`${field}.amount`, 'Expected an amount of USDC', parsed.reason);
+  if (parsed.value.units === 0n) throw invalid(`${field}.amount`, 'Expected more than zero', 'too_small');
   return parsed.value;
 }
 
@@ -40,7 +40,7 @@ function resolveGeneration({ config }: Ctx, named: string | undefined): ProgramG
   if (named === undefined) return isMainnet ? 'current' : 'older';
   const program = findChannelProgram(named);
   if (program === null || (isMainnet && program !== CHANNEL_PROGRAMS.current))
-    throw invalid('channel_program', 'Not a channel program that this service opens here', 'invalid_value');
+    throw invalid('channel_program', 'Expected a channel program of this deployment', 'invalid_value');
   return program.generation;
 }
 
@@ -65,7 +65,7 @@ export async function planMeteredSession(
   const generation = resolveGeneration(ctx, input.channel_program);
   const gracePeriodSeconds = input.grace_period_seconds ?? OLDER_GRACE_SECONDS;
   if (generation === 'older' && gracePeriodSeconds > OLDER_GRACE_SECONDS)
-    throw invalid('grace_period_seconds', `Clients of this channel program use ${OLDER_GRACE_SECONDS}`, 'too_big');
+    throw invalid('grace_period_seconds', `Expected ${OLDER_GRACE_SECONDS}, the value of this channel program’s clients`, 'too_big');
   const capAmount = parseUsdc('cap', input.cap).units;
   const minVoucherDelta = input.min_voucher_delta ? parseUsdc('min_voucher_delta', input.min_voucher_delta).units : 1n;
   const unitPriceAmount = input.unit_price ? parseUsdc('unit_price', input.unit_price).units : null;

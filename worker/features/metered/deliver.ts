@@ -30,11 +30,11 @@ function refusal(reason: ReserveProblem | 'conflict' | 'crowded'): ApiError {
   return new ApiError('state_conflict', { detail: REFUSED[reason], meta: { reason } });
 }
 const REFUSED = {
-  'not-open': 'The session is not open: its buyer opens it at authorize_url.',
-  'delivery-conflict': 'This deliveryId stands for another amount.',
-  'exceeds-deposit': 'The deposit has not so much left. The buyer may top it up.',
-  'too-many-reservations': 'Too many deliveries wait for their commit. Commit some, or let them end.',
-  crowded: 'Too many deliveries were announced and not committed.',
+  'not-open': 'The session is not open. Its buyer opens it at authorize_url.',
+  'delivery-conflict': 'The deliveryId was used with another amount. Send a new one.',
+  'exceeds-deposit': 'The amount exceeds the rest of the deposit. The buyer can top it up.',
+  'too-many-reservations': 'Too many deliveries are not committed. Commit some, or wait until they expire.',
+  crowded: 'Too many announced deliveries are not committed. Commit some.',
 } as const;
 
 type Asked = Omit<DeliveryRequest, keyof Called>;
@@ -50,9 +50,9 @@ async function reserve(ctx: Ctx, sessionId: string, request: Asked): Promise<Res
 
 function amountOf({ unitPrice }: MeteredSnapshot, asked: AskedDelivery['asked']): bigint {
   if ('amount' in asked) return asked.amount;
-  if (unitPrice === null) throw invalid('units', 'This session has no unit_price: name an amount', 'no_unit_price');
+  if (unitPrice === null) throw invalid('units', 'Expected amount: the session has no unit_price', 'no_unit_price');
   const amount = BigInt(unitPrice) * BigInt(asked.units);
-  if (amount > MONEY_UNITS_MAX) throw invalid('units', 'More than a channel can hold', 'too_big');
+  if (amount > MONEY_UNITS_MAX) throw invalid('units', 'Expected less than the maximum of a channel', 'too_big');
   return amount;
 }
 

@@ -1,11 +1,22 @@
 import { z } from '@hono/zod-openapi';
 import { isMeteredSessionId } from '#core/ids.ts';
-import { ASSETS, toMoneyResource } from '#core/money.ts';
+import { toMoneyResource } from '#core/money.ts';
 import { iso, unixSeconds } from '#core/time.ts';
 import { CustomerBody } from '#features/entitlements/resource.ts';
 import { productRef } from '#features/products/product-ref.ts';
 import type { Ctx } from '#platform/context.ts';
-import { given, MoneyBody, Timestamp } from '#platform/http/openapi.ts';
+import {
+  AssetName,
+  CreatedAt,
+  given,
+  Livemode,
+  MoneyBody,
+  ObjectVersion,
+  PayerWallet,
+  ProductUuid,
+  Timestamp,
+  UpdatedAt,
+} from '#platform/http/openapi.ts';
 import type { Reservation } from '#rules/metered/channel.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import { METERED_SESSION } from '#rules/states.ts';
@@ -13,74 +24,96 @@ import { METERED_SESSION } from '#rules/states.ts';
 export const sessionParam = z.object({
   session_id: z
     .string()
-    .refine(isMeteredSessionId, 'Not the id of a metered session')
-    .openapi({ param: { name: 'session_id', in: 'path' } }),
+    .refine(isMeteredSessionId, 'Expected the id of a metered session')
+    .openapi({ param: { name: 'session_id', in: 'path' } })
+    .describe('Identifier of the session.'),
 });
 
 export const UsdcInput = z
-  .object({ asset: z.enum(ASSETS), amount: z.string().max(64) })
+  .object({
+    asset: AssetName,
+    amount: z
+      .string()
+      .max(64)
+      .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
+  })
   .openapi('UsdcInput', { example: { asset: 'USDC', amount: '1' } });
 
 export const MeteredSessionRequest = z
   .object({
     ...productRef,
-    customer: CustomerBody.optional(),
-    cap: UsdcInput.openapi({ description: 'The most that the buyer may lock up.' }),
-    unit_price: UsdcInput.optional().openapi({ description: 'Lets deliveries name units instead of amounts.' }),
-    min_voucher_delta: UsdcInput.optional().openapi({ description: 'The least step of a voucher; one base unit by default.' }),
+    customer: CustomerBody.optional().describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
+    cap: UsdcInput.describe('Maximum deposit of the buyer.'),
+    unit_price: UsdcInput.optional().describe('Price of one unit. Allows deliveries to be counted in units.'),
+    min_voucher_delta: UsdcInput.optional().describe('Minimum increase from one voucher to the next; one base unit by default.'),
     idle_timeout_seconds: z
       .int()
       .min(60)
       .max(86_400)
       .optional()
-      .openapi({ description: 'Closed when it was not used for so long and nothing is reserved; 3600.' }),
+      .describe('Seconds without use after which the session is closed, if nothing is reserved; 3600 by default.'),
     grace_period_seconds: z
       .int()
       .min(300)
       .max(86_400)
       .optional()
-      .openapi({ description: 'The least that the channel gives us to settle after its payer asks to close; 900.' }),
-    channel_program: z.string().max(64).optional().openapi({ description: 'Address of the payment-channels program, of those we open.' }),
+      .describe('Minimum time to settle after the payer asks to close the channel, in seconds; 900 by default.'),
+    channel_program: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('Address of the payment-channels program, if this deployment opens channels of it.'),
   })
   .openapi('MeteredSessionRequest', {
     example: { product_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', cap: { asset: 'USDC', amount: '1' } },
   });
 
-const NamedCustomer = z.object({ wallet_address: z.string().optional(), customer_ref: z.string().optional() });
+const NamedCustomer = z.object({
+  wallet_address: z.string().optional().describe('Address of a Solana wallet.'),
+  customer_ref: z
+    .string()
+    .optional()
+    .describe(
+      'Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC.',
+    ),
+});
 
 export const MeteredSessionBody = z
   .object({
-    session_id: z.string(),
-    status: z.enum(METERED_SESSION.states),
-    product_id: z.uuid(),
-    customer: NamedCustomer.optional(),
-    channel_id: z.string().optional().openapi({ description: 'Address of the payment channel, once there is one.' }),
-    channel_program: z.string(),
-    authorize_url: z.string().openapi({ description: 'Where a buyer’s client opens the session, and where it may do all that follows.' }),
-    deliveries_url: z.string(),
-    commits_url: z.string(),
+    session_id: z.string().describe('Identifier of the session.'),
+    status: z.enum(METERED_SESSION.states).describe('Status of the object.'),
+    product_id: ProductUuid,
+    customer: NamedCustomer.optional().describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
+    channel_id: z.string().optional().describe('Address of the payment channel, once it exists.'),
+    channel_program: z.string().describe('Address of the payment-channels program that owns the channel.'),
+    authorize_url: z.string().describe('URL at which the buyer’s client opens, pays, tops up and closes the session.'),
+    deliveries_url: z.string().describe('URL at which your server reserves an amount before it delivers.'),
+    commits_url: z.string().describe('URL at which the buyer’s client pays for a delivery with a voucher.'),
     challenge: z
-      .object({ header: z.string(), request: z.record(z.string(), z.unknown()) })
+      .object({
+        header: z.string().describe('Value of `WWW-Authenticate` that asks the buyer to open the channel.'),
+        request: z.record(z.string(), z.unknown()).describe('Decoded request of the header.'),
+      })
       .optional()
-      .openapi({
-        description: 'In the answer that creates the session: the value of `WWW-Authenticate` and what it asks for.',
-      }),
-    cap: MoneyBody,
-    deposit: MoneyBody.openapi({ description: 'What the buyer locked up, as the chain says.' }),
-    cumulative: MoneyBody.openapi({ description: 'The highest amount that vouchers promise.' }),
-    reserved: MoneyBody.openapi({ description: 'Kept free by deliveries of yours that are not committed.' }),
-    settled: MoneyBody.openapi({ description: 'Of the promised amount, what the chain has accepted.' }),
-    unit_price: MoneyBody.optional(),
-    min_voucher_delta: MoneyBody,
-    idle_timeout_seconds: z.int(),
-    grace_period_seconds: z.int(),
-    payer: z.string().optional(),
-    authorized_signer: z.string().optional(),
-    expires_at: Timestamp.openapi({ description: 'Until when it can be opened.' }),
-    livemode: z.boolean(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    version: z.int(),
+      .describe(
+        'Challenge of the session: the value of `WWW-Authenticate` and its decoded request. Only in the response that creates the session.',
+      ),
+    cap: MoneyBody.describe('Maximum deposit of the channel.'),
+    deposit: MoneyBody.describe('Deposit of the buyer, as recorded on the chain.'),
+    cumulative: MoneyBody.describe('Highest amount that vouchers promise.'),
+    reserved: MoneyBody.describe('Amount reserved by deliveries that are not paid yet.'),
+    settled: MoneyBody.describe('Part of the promised amount that is settled on the chain.'),
+    unit_price: MoneyBody.optional().describe('Price of one unit, for deliveries that are counted in units.'),
+    min_voucher_delta: MoneyBody.describe('Minimum increase from one voucher to the next.'),
+    idle_timeout_seconds: z.int().describe('Seconds without use after which the session is closed, unless an amount is reserved.'),
+    grace_period_seconds: z.int().describe('Minimum time to settle after the payer asks to close the channel, in seconds.'),
+    payer: PayerWallet.optional(),
+    authorized_signer: z.string().optional().describe('Public key that signs the channel’s vouchers.'),
+    expires_at: Timestamp.describe('Time until which the session can be opened.'),
+    livemode: Livemode,
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
+    version: ObjectVersion,
   })
   .openapi('MeteredSession');
 export type MeteredSessionResource = z.infer<typeof MeteredSessionBody>;
@@ -130,14 +163,14 @@ export function toMeteredResource(
 /** Names are those of the public clients, except `session_id`. */
 export const DirectiveBody = z
   .object({
-    amount: z.string().openapi({ description: 'Base units.' }),
-    currency: z.string().openapi({ description: 'Mint.' }),
-    deliveryId: z.string(),
-    expiresAt: z.int().openapi({ description: 'Unix seconds.' }),
-    sequence: z.int(),
-    sessionId: z.string().openapi({ description: 'Address of the channel.' }),
-    commitUrl: z.string(),
-    session_id: z.string(),
+    amount: z.string().describe('Amount in base units.'),
+    currency: z.string().describe('Mint address of the currency.'),
+    deliveryId: z.string().describe('Identifier of the delivery.'),
+    expiresAt: z.int().describe('Time of expiry in Unix seconds.'),
+    sequence: z.int().describe('Number of the delivery in the session.'),
+    sessionId: z.string().describe('Address of the channel.'),
+    commitUrl: z.string().describe('URL that accepts the voucher of this delivery.'),
+    session_id: z.string().describe('Identifier of the session.'),
   })
   .openapi('MeteringDirective');
 
@@ -158,12 +191,12 @@ export const toDirective = (
 
 export const CommitReceiptBody = z
   .object({
-    amount: z.string().openapi({ description: 'What this delivery was paid with, in base units.' }),
-    cumulative: z.string(),
-    deliveryId: z.string(),
-    sessionId: z.string(),
-    status: z.enum(['committed', 'replayed']),
-    session_id: z.string(),
+    amount: z.string().describe('Amount of this delivery in base units.'),
+    cumulative: z.string().describe('Cumulative amount of the voucher in base units.'),
+    deliveryId: z.string().describe('Identifier of the delivery.'),
+    sessionId: z.string().describe('Identifier of the session in the protocol: the address of the channel.'),
+    status: z.enum(['committed', 'replayed']).describe('Status of the object.'),
+    session_id: z.string().describe('Identifier of the session.'),
   })
   .openapi('CommitReceipt');
 export type CommitReceipt = z.infer<typeof CommitReceiptBody>;

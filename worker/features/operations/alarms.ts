@@ -53,7 +53,7 @@ async function tellOperator(ctx: Ctx, { name, finding, since }: Alarm, what: 'be
   const { ALARM_URL } = ctx.config;
   const alarm = { text, alarm: name, status: what === 'began' ? 'firing' : 'resolved', since: iso(since), at: iso(ctx.wallNow) };
   const told = await Promise.all([ALARM_URL === undefined ? false : postAlarm(ALARM_URL, alarm), writeToOperator(ctx, name, text)]);
-  if (!told.some(Boolean)) ctx.note(`alarm ${name} could not be told`);
+  if (!told.some(Boolean)) ctx.note(`alarm ${name} could not be sent`);
   return told.some(Boolean);
 }
 

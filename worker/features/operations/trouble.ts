@@ -44,7 +44,7 @@ async function lookAtKeys(ctx: Ctx): Promise<Trouble[]> {
     const { name, named: title, work } = KEYS[variable];
     const lacking = missing.filter((key) => key.variable === variable).map(({ address }) => address);
     const poor = low.filter((key) => key.variable === variable);
-    const lacks = `${variable} lacks the key of ${lacking.join(', ')}, which ${work} name: they wait until it is put back.`;
+    const lacks = `${variable} lacks the key of ${lacking.join(', ')}, which ${work} name. They wait until the key is restored.`;
     const sendSol = poor.map(({ address, funds }) => `The ${title} ${address} is ${funds}: send it SOL.`).join(' ');
     return [
       ...(lacking.length > 0 ? [{ name: `${name}_missing`, finding: lacks, patienceMs: 0 }] : []),
@@ -55,9 +55,9 @@ async function lookAtKeys(ctx: Ctx): Promise<Trouble[]> {
 
 const CARD_FINDINGS: Record<CardTrouble, (facts: { customers: number; customerId: string }) => string> = {
   price_unknown: ({ customers, customerId }) =>
-    `${customers} customers of the payment processor have a subscription at a price that buys no plan, ${customerId} among them. Add the price to the PROCESSOR_PRICE_… of its plan.`,
+    `${customers} customers of the payment processor have a subscription at a price without a plan, for example ${customerId}. Add the price to the PROCESSOR_PRICE_… of its plan.`,
   subscribed_twice: ({ customers, customerId }) =>
-    `${customers} customers of the payment processor have more than one subscription, and are charged for each, ${customerId} among them. End and refund one there.`,
+    `${customers} customers of the payment processor have more than one subscription and are charged for each, for example ${customerId}. Cancel and refund one at the processor.`,
 };
 
 async function lookAtCards(ctx: Ctx): Promise<Trouble[]> {
@@ -68,7 +68,7 @@ async function lookAtCards(ctx: Ctx): Promise<Trouble[]> {
   ]);
   const found = rows.flat();
   const names = [...new Set(found.map(({ trouble }) => trouble))];
-  const finding = 'PROCESSOR_API_KEY is missing, and customers of the payment processor have plans or wait to be deleted there.';
+  const finding = 'PROCESSOR_API_KEY is missing, but customers of the payment processor have plans or wait for deletion. Set it.';
   return [
     ...names.map((name) => {
       const same = found.filter(({ trouble }) => trouble === name);
@@ -82,7 +82,7 @@ async function lookAtCards(ctx: Ctx): Promise<Trouble[]> {
 async function lookAtFees(ctx: Ctx): Promise<Trouble[]> {
   const spent = await readLamportsSpent(ctx.databases[0].db, ctx.wallNow);
   if (!isAlarming(ctx.config, spent)) return [];
-  return [{ name: 'fee_payer_spending', finding: `${spent} lamports left the fee payers within an hour.`, patienceMs: 0 }];
+  return [{ name: 'fee_payer_spending', finding: `The fee payers spent ${spent} lamports within an hour.`, patienceMs: 0 }];
 }
 
 /** Each node by its number, because its address often holds a key. */
@@ -98,7 +98,7 @@ async function lookAtNodes(ctx: Ctx): Promise<Trouble[]> {
   const newest = Math.max(...slots.map((slot) => slot ?? 0));
   return slots.flatMap((slot, index) => {
     const name = `node_${index + 1}`;
-    if (slot === null) return [{ name, finding: `Node ${index + 1} of RPC_URLS does not answer.`, patienceMs: 5 * MINUTE }];
+    if (slot === null) return [{ name, finding: `Node ${index + 1} of RPC_URLS does not respond.`, patienceMs: 5 * MINUTE }];
     const behind = newest - slot;
     return behind > SLOTS_BEHIND
       ? [{ name, finding: `Node ${index + 1} of RPC_URLS is ${behind} slots behind another one.`, patienceMs: 5 * MINUTE }]
@@ -114,13 +114,13 @@ async function lookAtWork(ctx: Ctx): Promise<Trouble[]> {
   const late = waitingMs(ctx, signs.waiting).filter(({ isLate }) => isLate);
   return [
     ...(failed > 0
-      ? [{ name: 'dead_letters', finding: `${failed} messages of queues wait for a person: npm run admin -- dead-letters`, patienceMs: 0 }]
+      ? [{ name: 'dead_letters', finding: `${failed} queue messages failed permanently: npm run admin -- dead-letters`, patienceMs: 0 }]
       : []),
     ...(stuck.length > 0
       ? [
           {
             name: 'sweep_stuck',
-            finding: `Sweeps do not end: ${stuck.map(({ name }) => name).join(', ')}. The log says why.`,
+            finding: `Sweeps do not finish: ${stuck.map(({ name }) => name).join(', ')}. The log has the reason.`,
             patienceMs: 0,
           },
         ]

@@ -60,7 +60,7 @@ export async function isRevokedPayee({ db }: Shard, sale: Sale, payTo: string): 
 const describeFix = ({ detail, method, path, body }: Fix): string =>
   method ? `${detail} ${method} ${path}${body ? ` ${JSON.stringify(body)}` : ''}` : detail;
 
-const UNITS_TOO_MANY = 'One payment cannot buy that many units. Ask for fewer at once, or sell larger packs.';
+const UNITS_TOO_MANY = 'One payment cannot buy that many units. Consume fewer at once, or sell larger packs.';
 const PIECE_UNITS_MAX = 1_000_000_000;
 const PIECE_DAYS_MAX = 36_600;
 

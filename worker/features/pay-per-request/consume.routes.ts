@@ -3,7 +3,7 @@ import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { CustomerBody, customerOf } from '#features/entitlements/resource.ts';
 import { productIdOf, productRef } from '#features/products/product-ref.ts';
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
-import { ok, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { EntitlementUuid, ok, orNull, PaidThrough } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { consumeUnits } from './consume.ts';
 import { CONSUME_PATH, toConsumeResponse } from './plain-consume.ts';
@@ -11,12 +11,16 @@ import { CONSUME_PATH, toConsumeResponse } from './plain-consume.ts';
 export const ConsumeRequest = z
   .object({
     ...productRef,
-    customer: CustomerBody,
-    units: z.number().int().min(1).max(1_000_000_000).default(1),
+    customer: CustomerBody.describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
+    units: z.number().int().min(1).max(1_000_000_000).default(1).describe('Number of units; 1 by default.'),
     resource: z
-      .object({ url: z.url().max(2048), description: z.string().max(500).optional(), mime_type: z.string().max(100).optional() })
+      .object({
+        url: z.url().max(2048).describe('URL of the resource.'),
+        description: z.string().max(500).optional().describe('Description of the resource.'),
+        mime_type: z.string().max(100).optional().describe('Media type of the resource.'),
+      })
       .optional()
-      .openapi({ description: 'What the customer asked for: goes into the challenge.' }),
+      .describe('Resource that the customer requested. Part of the challenge.'),
   })
   .openapi('ConsumeRequest', {
     example: {
@@ -28,12 +32,12 @@ export const ConsumeRequest = z
 
 const ConsumeResponse = z
   .object({
-    consumed: z.literal(true),
-    consumption_id: z.string(),
-    entitlement_id: z.uuid(),
-    units: z.int(),
-    remaining: orNull(z.int()),
-    paid_through: orNull(Timestamp),
+    consumed: z.literal(true).describe('True if the units were consumed: serve the request.'),
+    consumption_id: z.string().describe('Identifier of the consumption. Refund it by this identifier if the work fails.'),
+    entitlement_id: EntitlementUuid,
+    units: z.int().describe('Number of units consumed.'),
+    remaining: orNull(z.int()).describe('Number of units left; null: no limit.'),
+    paid_through: PaidThrough,
   })
   .openapi('ConsumeResponse') satisfies z.ZodType<ReturnType<typeof toConsumeResponse>>;
 
@@ -42,12 +46,11 @@ export const consumeRoutes = routes('Entitlements').write({
   id: 'consumeEntitlement',
   summary: 'Consume units',
   description:
-    'Serve only after 200. Where `code` is `entitlement_missing` or `subscription_expired`, answer 402 to your caller and pass the ' +
-    '`PAYMENT-REQUIRED` header of this response on; it is also decoded in `meta.payment_required`. Branch on `code`, never on the status.',
+    'Consumes units. Serve only after 200. If `code` is `entitlement_missing` or `subscription_expired`, answer your caller with 402 and forward the `PAYMENT-REQUIRED` header of this response; `meta.payment_required` contains it decoded. Branch on `code`, never on the status.',
   key: 'required',
   bucket: 'metered',
   body: ConsumeRequest,
-  returns: ok(ConsumeResponse, 'Used; serve now'),
+  returns: ok(ConsumeResponse, 'Consumed; serve the request'),
   codes: ['entitlement_missing', 'subscription_expired', 'not_found', 'state_conflict'],
   answer: async ({ c, scope, body }) => {
     const identity = entitlementKeyOf(scope, await productIdOf(scope, body), customerOf(body.customer));

@@ -35,7 +35,10 @@ export async function consumeUnits(
     case 'conflict':
       throw new ApiError('idempotency_conflict');
     case 'refunded':
-      throw new ApiError('state_conflict', { detail: 'What this request consumed was refunded.', meta: { reason: 'refunded' } });
+      throw new ApiError('state_conflict', {
+        detail: 'The consumption of this request was refunded. Send a new request.',
+        meta: { reason: 'refunded' },
+      });
     case 'entitlement_missing':
     case 'subscription_expired':
       throw await explainDenial(ctx, identity, answer, input);
@@ -68,7 +71,7 @@ async function explainDenial(
     paid_through: isoOrNull(paidThrough),
     ...given('subscription_status', subscription?.status ?? null),
   };
-  const left = remaining > 0 ? `This customer has ${remaining} left here, and the request needs ${units}.` : null;
+  const left = remaining > 0 ? `Units left: ${remaining}. Units required: ${units}.` : null;
   if (challenge.ok)
     return new ApiError(reason, {
       ...(left === null ? {} : { detail: `${left} Answer 402 with the PAYMENT-REQUIRED header of this response.` }),
@@ -76,7 +79,7 @@ async function explainDenial(
       meta: { ...standing, ...revoked, payment_required: challenge.required },
     });
   const { missing, fix } = challenge;
-  const detail = `${left ?? 'This customer has nothing left to use here.'} The product cannot be paid for yet: meta.fix says what it needs.`;
+  const detail = `${left ?? 'The customer has no units left.'} The product is not ready for sale: call meta.fix.`;
   return new ApiError(reason, {
     detail,
     meta: { ...standing, payment_required: null, reason: 'setup_not_ready', missing, fix, ...revoked },

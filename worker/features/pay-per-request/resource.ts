@@ -4,27 +4,36 @@ import type { ReceiptId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
 import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
-import { MoneyBody, orNull } from '#platform/http/openapi.ts';
+import {
+  EntitlementUuid,
+  MoneyBody,
+  NetworkId,
+  orNull,
+  PayerWallet,
+  PaymentUuid,
+  ReceiptUuid,
+  TransactionSignature,
+} from '#platform/http/openapi.ts';
 import { encodeHeader } from '#protocols/x402/wire.ts';
 import type { CreditAnswer } from '#rules/entitlement-rpc.ts';
 
 /** What the one request is told that a payment serves, and with `duplicate` what every other is told. */
 export const SettlementBody = z
   .object({
-    success: z.literal(true),
-    duplicate: z.literal(true).optional().openapi({ description: 'Another request was told of this success: serve nothing for this one.' }),
-    payment_id: z.uuid(),
-    receipt_id: z.uuid(),
-    tx_signature: z.string(),
-    network: z.string(),
-    payer: z.string(),
-    amount: MoneyBody,
-    entitlement_id: z.uuid(),
-    granted_units: orNull(z.int()),
-    consumed_units: z.int(),
-    consumption_id: z.string().optional().openapi({ description: 'Refund it where the request could not be served.' }),
-    remaining: orNull(z.int()),
-    payment_response: z.string().openapi({ description: 'Send it to the buyer as the PAYMENT-RESPONSE header.' }),
+    success: z.literal(true).describe('True if the payment was settled.'),
+    duplicate: z.literal(true).optional().describe('True if another request already received this success: do not serve this one.'),
+    payment_id: PaymentUuid,
+    receipt_id: ReceiptUuid,
+    tx_signature: TransactionSignature,
+    network: NetworkId,
+    payer: PayerWallet,
+    amount: MoneyBody.describe('Settled amount.'),
+    entitlement_id: EntitlementUuid,
+    granted_units: orNull(z.int()).describe('Number of units granted; null: no limit.'),
+    consumed_units: z.int().describe('Number of units consumed in the same call.'),
+    consumption_id: z.string().optional().describe('Identifier of the consumption. Refund it if the request could not be served.'),
+    remaining: orNull(z.int()).describe('Number of units left; null: no limit.'),
+    payment_response: z.string().describe('Value of the PAYMENT-RESPONSE header for the buyer.'),
   })
   .openapi('SettleResponse');
 export type SettlementBody = z.infer<typeof SettlementBody>;
@@ -66,7 +75,10 @@ export const toDuplicateResource = (body: SettlementBody, remaining: number | nu
 /** The use that was made of a payment; a use that was taken back is never given again to the same request. */
 export function requireUse({ consumption }: CreditAnswer) {
   if (consumption.by === 'refunded')
-    throw new ApiError('state_conflict', { detail: 'What this request consumed was refunded.', meta: { reason: 'refunded' } });
+    throw new ApiError('state_conflict', {
+      detail: 'The consumption of this request was refunded. Send a new request.',
+      meta: { reason: 'refunded' },
+    });
   return consumption.by === 'none' ? null : consumption;
 }
 

@@ -13,15 +13,15 @@ import { type SettleResult, settlePayment } from './settle.ts';
 const SettleRequest = z
   .object({
     ...productRef,
-    payment_signature: z.string().min(1).max(65_536).openapi({ description: 'Value of the buyer’s PAYMENT-SIGNATURE header, as it came.' }),
-    customer: CustomerBody.optional(),
+    payment_signature: z.string().min(1).max(65_536).describe('Value of the buyer’s PAYMENT-SIGNATURE header, unchanged.'),
+    customer: CustomerBody.optional().describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
     consume_units: z
       .number()
       .int()
       .min(0)
       .max(1_000_000_000)
       .default(0)
-      .openapi({ description: 'Used in the same step; 422 with `meta.buys_units` above what the payment buys.' }),
+      .describe('Units to consume in the same step; 422 with `meta.buys_units` above the amount that the payment buys.'),
   })
   .openapi('SettleRequest');
 
@@ -29,7 +29,7 @@ const SettleRequest = z
 function newRefusal({ reason, challenge }: SettleResult & { kind: 'refused' }): ApiError {
   if (challenge.ok)
     return new ApiError('payment_mismatch', {
-      detail: 'This payment was refused. Pay the fresh challenge in the PAYMENT-REQUIRED header.',
+      detail: 'The payment was refused. Pay the new challenge in the PAYMENT-REQUIRED header.',
       headers: { 'PAYMENT-REQUIRED': challenge.header },
       meta: { reason, payment_required: challenge.required },
     });
@@ -40,17 +40,13 @@ export const x402Routes = routes('x402').write({
   path: 'POST /access/x402/settle',
   id: 'settlePayment',
   summary: 'Settle an x402 payment',
-  description:
-    'One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers, and keeps, `duplicate: true` ' +
-    'with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served ' +
-    'for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: ' +
-    `send the same payment again, never ask for a new one. ${FEE_BUDGET_TEXT}`,
+  description: `Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result. Under any other key it returns \`duplicate: true\` with \`consumed_units: 0\`, the customer’s current balance and the header \`X-Svc-Duplicate-Settlement: true\`, and stores that response. Serve nothing for a duplicate, unless the consumption was refunded before; then it serves one more request. 202 means that the outcome is not known yet: send the same payment again, never ask for a new one. ${FEE_BUDGET_TEXT}`,
   key: 'required',
   bucket: 'metered',
   body: SettleRequest,
   returns: {
     ...ok(SettlementBody, 'Settled'),
-    202: { description: 'Not known yet', content: { 'application/json': { schema: SettlePending } } },
+    202: { description: 'Outcome not known yet', content: { 'application/json': { schema: SettlePending } } },
   },
   codes: [
     'idempotency_race',

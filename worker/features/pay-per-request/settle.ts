@@ -155,7 +155,7 @@ function requireSamePurpose(settlement: Settlement, tenant: Tenant, { productId,
 /** Throws 422 before money moves if the request is to use more than the payment buys. A sale by time alone buys no number of units. */
 function requireBought({ terms: { usageUnits } }: Settlement, { consumeUnits }: SettlePayment): void {
   if (usageUnits === null || consumeUnits <= usageUnits) return;
-  const msg = `This payment buys ${usageUnits} units. Consume at most as many, or ask for a challenge for more`;
+  const msg = `Expected at most ${usageUnits}, the units that the payment buys`;
   const problems = [{ loc: ['body', 'consume_units'], msg, type: 'too_big' }];
   throw new ApiError('validation_error', { problems, meta: { buys_units: usageUnits } });
 }

@@ -14,29 +14,33 @@ import { AUTHORIZATION, PLACEMENT } from '#rules/states.ts';
 
 const BuyersDeliveryBody = z
   .object({
-    status: z.enum(['not_required', ...PLACEMENT.states]),
-    invite_url: z.string().optional(),
-    last_error: z.string().optional(),
+    status: z.enum(['not_required', ...PLACEMENT.states]).describe('Status of the object.'),
+    invite_url: z.string().optional().describe('Invitation of this buyer.'),
+    last_error: z
+      .string()
+      .optional()
+      .describe('Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined.'),
   })
-  .openapi('BuyersDelivery', { description: 'How its buyer gets in: shown with their own `X-Svc-Identity-Session` alone.' });
+  .openapi('BuyersDelivery', { description: 'Access of the buyer. Shown only with the buyer’s `X-Svc-Identity-Session`.' });
 
 type BuyersAccess = Partial<z.infer<z.ZodObject<typeof buyersAccess>>>;
 type BuyersDelivery = z.infer<typeof BuyersDeliveryBody>;
 
 /** Fields of a payment that its buyer alone is told. */
 export const buyersAccess = {
-  access_until: Timestamp.optional().openapi({
-    description:
-      'Of a confirmed payment: until when its buyer has access by now, later purchases included. Absent where it has no end. Buyer view only.',
-  }),
-  delivery: BuyersDeliveryBody.optional(),
+  access_until: Timestamp.optional().describe(
+    'End of the buyer’s access by a confirmed payment, later purchases included. Absent if the access has no end. Buyer view only.',
+  ),
+  delivery: BuyersDeliveryBody.optional().describe(
+    'Access of the buyer to the chat or guild. Shown only with the buyer’s `X-Svc-Identity-Session`.',
+  ),
   renewal: z
     .object({
-      status: z.enum(AUTHORIZATION.states),
-      next_charge_at: Timestamp.optional().openapi({ description: 'Time of the next charge. Absent where nothing is charged any more.' }),
+      status: z.enum(AUTHORIZATION.states).describe('Status of the object.'),
+      next_charge_at: Timestamp.optional().describe('Time of the next charge. Absent if nothing further is charged.'),
     })
     .optional()
-    .openapi({ description: 'Native subscription that a confirmed payment belongs to, as it stands now. Buyer view only.' }),
+    .describe('Current state of the native subscription of a confirmed payment. Buyer view only.'),
 };
 
 /**

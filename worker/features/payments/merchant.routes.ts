@@ -19,7 +19,7 @@ export const merchantPaymentRoutes = routes('Payments')
     path: 'GET /payments',
     id: 'listPayments',
     summary: 'List payments',
-    description: `Payments, newest first, with money that missed its session. ${countedLessWith('`status` and `product_id` together')}`,
+    description: `Lists payments, newest first, including unmatched money. ${countedLessWith('`status` and `product_id` together')}`,
     query: z.object({ ...PageQuery, ...FilterQuery, ...ModeQuery }).check(refuseReversed),
     returns: pageOf(PaymentBody, 'PaymentPage'),
     answer: async ({ scope, query }) => {
@@ -36,11 +36,9 @@ export const merchantPaymentRoutes = routes('Payments')
     id: 'acceptUnmatched',
     summary: 'Accept unmatched money',
     description:
-      'For a late, short or second payment of this session, or one of a buyer who did not show who they are. A second time the answer is the ' +
-      'same. The first period of a native subscription begins it. ' +
-      'Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
-    body: z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest'),
-    returns: ok(PaymentBody, 'The payment that recovers it'),
+      'Accepts a late, short or second payment of this session, or one of an unidentified buyer, as a new payment. A repeated call returns the same response. The first period of a native subscription starts it. Money that the chain has dropped cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
+    body: z.object({ tx_signature: TxSignature.describe('Signature of the transaction.') }).openapi('AcceptUnmatchedRequest'),
+    returns: ok(PaymentBody, 'Payment that was created from the money'),
     codes: ['not_found', 'state_conflict', 'rpc_unavailable'],
     load: ({ scope, params }) => loadPayment(scope, params.payment_id, scope),
     owner: (payment) => payment,
@@ -53,8 +51,9 @@ export const merchantPaymentRoutes = routes('Payments')
     id: 'claimReceipt',
     tag: 'Receipts',
     summary: 'Claim a receipt',
-    description: 'Idempotent: one transaction, one receipt. An open payment it pays is confirmed first.',
-    body: z.object({ tx_sig: TxSignature }).openapi('ReceiptRequest'),
+    description:
+      'Creates the receipt of a transaction. Idempotent: one transaction has one receipt. An open payment of the transaction is confirmed first.',
+    body: z.object({ tx_sig: TxSignature.describe('Signature of the transaction.') }).openapi('ReceiptRequest'),
     returns: ReceiptBody,
     codes: [
       'not_found',

@@ -15,6 +15,6 @@ export interface IdentityRequirement {
 export function missingIdentity({ payment, requiresIdentity }: IdentityRequirement): ApiError | null {
   if (!requiresIdentity || payment.terms.identity?.provider === requiresIdentity) return null;
   const detail =
-    'The merchant asks by now who the buyer is, and this payment was begun without. Do not pay it; begin another once it has ended.';
+    'The merchant now requires the buyer’s identity, which this payment lacks. Do not pay it; start another once it has ended.';
   return new ApiError('identity_verification_required', { detail, meta: { provider: requiresIdentity } });
 }

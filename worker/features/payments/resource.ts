@@ -4,7 +4,25 @@ import { iso, isoOrNull, SECOND } from '#core/time.ts';
 import { SubscribingBody } from '#features/authorizations/steps.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
-import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
+import {
+  CreatedAt,
+  ExpiresAt,
+  given,
+  Livemode,
+  MembershipUuid,
+  MoneyBody,
+  ObjectVersion,
+  orNull,
+  PayerWallet,
+  PaymentUuid,
+  ProductSlug,
+  ProductUuid,
+  ReceiptUuid,
+  RecipientWallet,
+  Timestamp,
+  TransactionSignature,
+  UpdatedAt,
+} from '#platform/http/openapi.ts';
 import {
   IDENTITY_PROVIDERS,
   kindOf,
@@ -21,95 +39,105 @@ import { RefundBody, toRefundResource } from './refunds/resource.ts';
 
 export const UnmatchedBody = z
   .object({
-    unmatched_id: z.uuid(),
-    payment_id: z.uuid(),
-    tx_signature: z.string(),
-    amount: MoneyBody,
-    payer_wallet: z.string(),
-    block_time: Timestamp,
-    reason: z.enum(['late', 'underpaid', 'second_payment', 'identity_missing']),
-    status: z.enum(UNMATCHED.states),
-    recovered_payment_id: z.uuid().optional(),
+    unmatched_id: z.uuid().describe('Identifier of the unmatched payment.'),
+    payment_id: PaymentUuid,
+    tx_signature: TransactionSignature,
+    amount: MoneyBody.describe('Amount that arrived.'),
+    payer_wallet: PayerWallet,
+    block_time: Timestamp.describe('Time of the block.'),
+    reason: z
+      .enum(['late', 'underpaid', 'second_payment', 'identity_missing'])
+      .describe('Reason the money was not matched: `late`, `underpaid`, `second_payment` or `identity_missing`.'),
+    status: z.enum(UNMATCHED.states).describe('Status of the object.'),
+    recovered_payment_id: z.uuid().optional().describe('Identifier of the payment that was created when you accepted this money.'),
   })
   .openapi('UnmatchedPayment');
 
 export const SeenMoneyBody = z
-  .array(z.object({ amount: MoneyBody, tx_signature: z.string(), reason: UnmatchedBody.shape.reason }))
+  .array(
+    z.object({
+      amount: MoneyBody.describe('Amount that arrived.'),
+      tx_signature: TransactionSignature,
+      reason: UnmatchedBody.shape.reason,
+    }),
+  )
   .openapi('SeenMoney', {
-    description:
-      'Money that arrived and does not pay this payment, the ten largest, while the merchant has not accepted it. Buyer view only.',
+    description: 'Ten largest amounts that arrived and do not pay this payment, until the merchant accepts them. Buyer view only.',
   });
 
 export const PriceQuoteBody = z
   .object({
-    rate: z.string().openapi({ description: 'USDC for one SOL; a USDC is taken for a dollar.', example: '151.4205' }),
-    source: z.string(),
-    as_of: Timestamp,
-    expires_at: Timestamp,
+    rate: z.string().openapi({ example: '151.4205' }).describe('Price of one SOL in USDC. USDC counts as one dollar.'),
+    source: z.string().describe('Source of the exchange rate.'),
+    as_of: Timestamp.describe('Time of the exchange rate.'),
+    expires_at: ExpiresAt,
   })
   .openapi('PriceQuote');
 
 export const PaymentBody = z
   .object({
-    payment_id: z.uuid(),
-    kind: z.enum(PAYMENT_KINDS).openapi({ description: 'How it came about.' }),
-    rail_id: z.string(),
-    product_id: z.uuid(),
-    slug: z.string(),
-    status: z.enum(PAYMENT.states),
-    failure_code: z.enum(Object.keys(PAYMENT_FAILURES) as [PaymentFailure]).optional(),
-    failure_reason: z.string().optional(),
-    price: MoneyBody,
-    fee: MoneyBody.optional(),
-    fee_owed: MoneyBody.optional(),
-    net: MoneyBody.optional().openapi({ description: 'What the merchant keeps. Merchant view only.' }),
-    overpaid: MoneyBody.optional(),
-    payer_wallet: z.string().optional(),
-    recipient_wallet: z.string(),
-    memo: z.string(),
-    references: z.array(z.string()),
-    tx_signature: z.string().optional(),
-    slot: z.int().optional(),
-    block_time: Timestamp.optional(),
-    confirmed_at: Timestamp.optional(),
-    finalized_at: Timestamp.optional(),
-    orphaned_at: Timestamp.optional().openapi({
-      description:
-        'The chain dropped the transaction after it was confirmed. Access was revoked, and is given back should it be there after all.',
-    }),
-    expires_at: Timestamp,
-    customer_ref: z.string().optional().openapi({ description: 'Merchant view only.' }),
-    membership_id: z.uuid().optional(),
-    receipt_id: z.uuid().optional(),
-    recovers_payment_id: z.uuid().optional().openapi({ description: 'The session this money had missed.' }),
-    price_quote: PriceQuoteBody.optional().openapi({ description: 'Where the price was converted into the asset that is paid.' }),
-    buyer_identity: z
-      .object({ provider: z.enum(IDENTITY_PROVIDERS), provider_user_id: z.string(), username: z.string().optional() })
+    payment_id: PaymentUuid,
+    kind: z.enum(PAYMENT_KINDS).describe('Origin of the payment.'),
+    rail_id: z.string().describe('Payment rail. GET /v1/access/rails lists them.'),
+    product_id: ProductUuid,
+    slug: ProductSlug,
+    status: z.enum(PAYMENT.states).describe('Status of the object.'),
+    failure_code: z
+      .enum(Object.keys(PAYMENT_FAILURES) as [PaymentFailure])
       .optional()
-      .openapi({ description: 'Who the buyer showed to be. Merchant view only.' }),
+      .describe('Reason the payment failed, as a code.'),
+    failure_reason: z.string().optional().describe('Human-readable form of `failure_code`.'),
+    price: MoneyBody.describe('Price of this payment, fixed when the session began.'),
+    fee: MoneyBody.optional().describe('Service fee, paid in the same transaction as the price; absent if none applies.'),
+    fee_owed: MoneyBody.optional().describe(
+      'Service fee that this transaction did not pay, because the merchant received the whole amount.',
+    ),
+    net: MoneyBody.optional().describe('Amount for the merchant after the fee. Merchant view only.'),
+    overpaid: MoneyBody.optional().describe('Amount above the price.'),
+    payer_wallet: PayerWallet.optional(),
+    recipient_wallet: RecipientWallet,
+    memo: z.string().describe('Memo that the transaction must carry to be matched to this payment.'),
+    references: z.array(z.string()).describe('Read-only keys that the transaction must include. The service finds payments by them.'),
+    tx_signature: TransactionSignature.optional(),
+    slot: z.int().optional().describe('Slot of the block.'),
+    block_time: Timestamp.optional().describe('Time of the block.'),
+    confirmed_at: Timestamp.optional().describe('Time at which the payment was confirmed on the chain.'),
+    finalized_at: Timestamp.optional().describe('Time at which the payment became final.'),
+    orphaned_at: Timestamp.optional().describe(
+      'Time at which the chain dropped the confirmed transaction. Access was revoked, and is restored if the transaction lands after all.',
+    ),
+    expires_at: ExpiresAt,
+    customer_ref: z.string().optional().describe('Your own name for the customer. Merchant view only.'),
+    membership_id: MembershipUuid.optional(),
+    receipt_id: ReceiptUuid.optional(),
+    recovers_payment_id: z.uuid().optional().describe('Identifier of the payment that this money had missed.'),
+    price_quote: PriceQuoteBody.optional().describe('Exchange rate, if the price was converted into the paid asset.'),
+    buyer_identity: z
+      .object({
+        provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
+        provider_user_id: z.string().describe('Buyer’s user id on the messaging platform.'),
+        username: z.string().optional().describe('Buyer’s user name on the messaging platform.'),
+      })
+      .optional()
+      .describe('Identity that the buyer proved. Merchant view only.'),
     metadata: z
       .record(z.string(), z.string())
       .optional()
-      .openapi({ description: 'Of the payment session, else of the hand-off. Merchant view only.' }),
-    unmatched: z.array(UnmatchedBody).optional().openapi({
-      description:
-        'Money that arrived and pays no session, the ten largest; every one is an event, and is accepted by its signature. Merchant view only.',
-    }),
-    seen: SeenMoneyBody.optional(),
-    refunded: z
-      .array(RefundBody)
+      .describe('Metadata of the payment session, else of the hand-off. Merchant view only.'),
+    unmatched: z
+      .array(UnmatchedBody)
       .optional()
-      .openapi({ description: 'What of it was paid back to the wallet that paid, as the chain showed it.' }),
+      .describe('Ten largest unmatched amounts. Each one has an event, and is accepted by its signature. Merchant view only.'),
+    seen: SeenMoneyBody.optional().describe('Money that arrived and does not pay this payment. Visible to the buyer only.'),
+    refunded: z.array(RefundBody).optional().describe('Refunds to the paying wallet, as found on the chain.'),
     ...buyersAccess,
-    authorization_id: z.string().optional().openapi({ description: 'The native subscription that it is paid by.' }),
-    subscription: SubscribingBody.optional().openapi({
-      description: 'Of a checkout that begins a subscription, while it can be paid: what is left to sign.',
-    }),
-    livemode: z.boolean(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    version: z.int(),
-    poll_after_ms: orNull(z.int()),
+    authorization_id: z.string().optional().describe('Identifier of the native subscription that paid.'),
+    subscription: SubscribingBody.optional().describe('Remaining steps of a checkout that starts a subscription, while it can be paid.'),
+    livemode: Livemode,
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
+    version: ObjectVersion,
+    poll_after_ms: orNull(z.int()).describe('Milliseconds to wait before the next poll; null if the status is final.'),
   })
   .openapi('Payment');
 

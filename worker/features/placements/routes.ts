@@ -7,9 +7,9 @@ import { findOwnMember } from './store.ts';
 export const placementRoutes = routes('Memberships').write({
   path: 'POST /memberships/{membership_id}/retry-delivery',
   id: 'retryDelivery',
-  summary: 'Deliver access once more',
+  summary: 'Retry access delivery',
   description:
-    'Harmless twice. What is delivered, needs no delivery or has ended stays as it is; what could not be taken away is tried again.',
+    'Retries the delivery of access. Safe to repeat. Memberships that are delivered, need no delivery or have ended are unchanged; failed revocations are retried.',
   returns: MembershipBody,
   codes: ['not_found', 'state_conflict'],
   load: async ({ scope, params }) => (await findOwnMember(scope, params.membership_id)) ?? raise('not_found'),

@@ -11,7 +11,7 @@ export const accessProductRoutes = routes('Set-up')
     path: 'POST /access/apps',
     id: 'createAccessApp',
     summary: 'Create an app',
-    description: 'Name an application that your products belong to.',
+    description: 'Creates an application that products can belong to.',
     key: 'required',
     body: CreateAppRequest,
     returns: created(AppBody),
@@ -24,7 +24,7 @@ export const accessProductRoutes = routes('Set-up')
     id: 'createAccessProduct',
     summary: 'Create a product, retry-safe',
     description:
-      'The same product as POST /v1/products makes, in every rule; here the Idempotency-Key keeps a retry from making a second one.',
+      'Creates the same product as POST /v1/products. The Idempotency-Key is required, so that a retry creates no second product.',
     key: 'required',
     body: CreateProductRequest,
     returns: created(CreatedProductBody),

@@ -5,21 +5,27 @@ import type { Scope } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { AccessApp } from '#platform/db/tables/products.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import { given, Timestamp } from '#platform/http/openapi.ts';
+import { CreatedAt, given } from '#platform/http/openapi.ts';
 import { insertApp } from './store.ts';
 
 export const CreateAppRequest = z
   .object({
-    name: ShownName(160),
+    name: ShownName(160).describe('Name of the application.'),
     homepage_url: z
       .url({ protocol: /^https$/, hostname: z.regexes.domain })
       .max(2048)
-      .optional(),
+      .optional()
+      .describe('https URL of the application’s home page.'),
   })
   .openapi('CreateAppRequest', { example: { name: 'Weather for agents', homepage_url: 'https://weather.example.com' } });
 
 export const AppBody = z
-  .object({ access_app_id: z.uuid(), name: z.string(), homepage_url: z.string().optional(), created_at: Timestamp })
+  .object({
+    access_app_id: z.uuid().describe('Identifier of the application that the product belongs to.'),
+    name: z.string().describe('Name of the application.'),
+    homepage_url: z.string().optional().describe('https URL of the application’s home page.'),
+    created_at: CreatedAt,
+  })
   .openapi('AccessApp');
 
 export const toAppResource = (app: AccessApp): z.infer<typeof AppBody> => ({

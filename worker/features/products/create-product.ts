@@ -56,7 +56,7 @@ export const planProductPayout = (
 
 /** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique, 403 sign_in_required; null where none is so any more. */
 export async function explainRefusal(ctx: Scope, actor: Actor, product: Product): Promise<ApiError | null> {
-  const detail = 'This slug or external_product_id is taken.';
+  const detail = 'The slug or external_product_id is taken. Choose another one.';
   if (await isTaken(ctx.db, product)) return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
   const full = await explainQuota(ctx, actor);
   if (full) return full;
@@ -90,7 +90,10 @@ export async function createProduct(
 /** 404 for an app that is not the merchant's. Apps are never deleted, so the answer stays true. */
 export async function requireApp(ctx: Scope, appId: AppId): Promise<void> {
   if (await findApp(ctx, appId)) return;
-  throw new ApiError('not_found', { detail: 'You have no access app with this id in this mode.', meta: { field: 'access_app_id' } });
+  throw new ApiError('not_found', {
+    detail: 'The app does not exist in this mode. Check access_app_id.',
+    meta: { field: 'access_app_id' },
+  });
 }
 
 /** 400 invalid_product_type. */
@@ -103,17 +106,17 @@ export function requireRails({ config }: Ctx, product: Product): void {
   const available = allowedRailsOf({ ...product, allowedRails: null }, config);
   const isAvailable = (railId: string) => available.includes(railId);
   if (allowedRails && !allowedRails.every(isAvailable))
-    throw invalid('allowed_rails', 'Not available here, or not for what this product accepts: GET /v1/access/rails', 'rail_unavailable');
+    throw invalid('allowed_rails', 'Expected an available rail for the assets of this product: GET /v1/access/rails', 'rail_unavailable');
   if (defaultRail && !(allowedRails ?? available).includes(defaultRail))
-    throw invalid('default_rail', 'The default rail is not among the allowed ones', 'rail_not_allowed');
+    throw invalid('default_rail', 'Expected one of allowed_rails', 'rail_not_allowed');
 }
 
 /** The price itself is always taken; another asset needs a source of its price. */
 export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<Product, 'asset' | 'acceptedAssets'>): void {
   if (acceptedAssets === null) return;
-  if (!acceptedAssets.includes(asset)) throw invalid('accepted_assets', `The price is in ${asset}: accept that too`);
+  if (!acceptedAssets.includes(asset)) throw invalid('accepted_assets', `Expected to include ${asset}, the asset of the price`);
   if (acceptedAssets.some((other) => other !== asset) && !hasPriceSource(config)) {
-    const detail = 'This service has no source for the price of SOL, so a product is paid in the asset of its price alone.';
+    const detail = 'This deployment has no SOL price source. Accept only the asset of the price.';
     throw new ApiError('setup_not_ready', { detail, meta: { reason: 'price_source_missing' } });
   }
 }

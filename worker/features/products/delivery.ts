@@ -23,14 +23,14 @@ export function deliveryTerms(
 ): DeliveryTerms {
   const { requires_identity, delivery } = input;
   if (!isPlatform(productType)) {
-    if (delivery !== undefined) throw invalid('delivery', `A product of type ${productType} is delivered nowhere`, 'not_taken');
+    if (delivery !== undefined) throw invalid('delivery', `Not allowed for a product of type ${productType}`, 'not_taken');
     return { requiresIdentity: requires_identity === undefined ? (before?.requiresIdentity ?? null) : requires_identity, delivery: null };
   }
   if (requires_identity !== undefined && requires_identity !== productType)
-    throw invalid('requires_identity', `Buyers have to be known at ${productType}, or nobody can be let in`);
+    throw invalid('requires_identity', `Expected ${productType}, to identify buyers for delivery`);
   const place = delivery ?? (before?.productType === productType ? before.delivery : null);
   // Without a place the merchant's own bot lets buyers in, told by the events of memberships.
-  if (place && place.provider !== productType) throw invalid('delivery.provider', `The product is of type ${productType}`);
+  if (place && place.provider !== productType) throw invalid('delivery.provider', `Expected ${productType}, the type of the product`);
   return { requiresIdentity: productType, delivery: place };
 }
 
@@ -43,12 +43,12 @@ export async function requireDeliverable(ctx: Scope, { livemode, delivery, merch
   const { provider } = delivery;
   const missing = missingForDelivery(ctx.config, provider);
   if (missing.length > 0) {
-    const detail = `Delivery to ${provider} is not set up on this service.`;
+    const detail = `Delivery to ${provider} is not configured on this deployment. Contact the operator.`;
     throw new ApiError('setup_not_ready', { detail, meta: { reason: 'delivery_not_configured', missing } });
   }
   const community = await findCommunity(globalOf(ctx).db, provider, communityOf(delivery));
   if (community?.accountId === merchantId) return requireOneCommunity(ctx, delivery);
-  const detail = 'Claim this chat or guild first: its administrator posts a code there.';
+  const detail = 'The chat or guild is not claimed. Create a claim, and have an administrator post its code.';
   const fix = { detail, method: 'POST', path: '/v1/account/delivery/claims', body: { provider } };
   throw new ApiError('setup_not_ready', { detail, meta: { reason: 'unclaimed', next: `${fix.method} ${fix.path}`, fix } });
 }
@@ -58,6 +58,6 @@ async function requireOneCommunity(ctx: Scope, place: DeliveryPlace): Promise<vo
   const answer = await PLATFORMS[place.provider].checkPlace?.(deskOf(ctx, paceOf(place.provider)), place);
   if (answer === undefined || answer.kind === 'done') return;
   if (answer.kind !== 'refused') throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 10 });
-  const detail = `Not all of this place is in what you claimed, as far as ${place.provider} shows it to the bot: ${answer.reason}`;
+  const detail = `The bot cannot see the whole destination at ${place.provider}: ${answer.reason}`;
   throw new ApiError('setup_not_ready', { detail, meta: { reason: 'unclaimed' } });
 }

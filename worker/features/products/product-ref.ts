@@ -6,7 +6,12 @@ import { idOf } from '#platform/http/openapi.ts';
 import { findByExternalId } from './product.ts';
 
 /** How a body names a product: by our id, or by the merchant's. */
-export const productRef = { product_id: idOf<ProductId>().optional(), external_product_id: OwnName.optional() };
+export const productRef = {
+  product_id: idOf<ProductId>().optional().describe('Identifier of the product.'),
+  external_product_id: OwnName.optional().describe(
+    'Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.',
+  ),
+};
 interface ProductRef {
   product_id?: ProductId;
   external_product_id?: string;
@@ -21,7 +26,7 @@ export function namedProduct(
 ): NamedProduct {
   if (productId !== undefined && externalProductId === undefined) return { productId };
   if (externalProductId !== undefined && productId === undefined) return { externalProductId };
-  const problem = { loc: [where], msg: 'Name exactly one of product_id and external_product_id', type: 'invalid_reference' };
+  const problem = { loc: [where], msg: 'Expected exactly one of product_id and external_product_id', type: 'invalid_reference' };
   throw new ApiError('validation_error', { problems: [problem] });
 }
 

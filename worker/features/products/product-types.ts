@@ -10,5 +10,5 @@ type PlaceSchema = (typeof PLATFORMS)['telegram']['place'];
 export const PlaceBody = z
   .discriminatedUnion('provider', IDENTITY_PROVIDERS.map((provider) => PLATFORMS[provider].place) as [PlaceSchema, ...PlaceSchema[]])
   .openapi('DeliveryPlace', {
-    description: 'Where buyers get access, of a `product_type` of that platform: a chat or guild that the account has claimed.',
+    description: 'Chat or guild that gives access, claimed by the account. The platform must match the `product_type`.',
   }) as unknown as z.ZodType<DeliveryPlace>;

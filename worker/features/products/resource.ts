@@ -5,21 +5,39 @@ import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { HttpsUrl, Metadata, MetadataPatch, OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
-import { given, idOf, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
+import {
+  AssetName,
+  CreatedAt,
+  given,
+  idOf,
+  Livemode,
+  MoneyBody,
+  orNull,
+  ProductSlug,
+  ProductUuid,
+  UpdatedAt,
+} from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS, RENEWAL_MODES } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, allowedRailsOf, firstRailOf, SELLING_RAILS } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
 import { PlaceBody, PRODUCT_TYPES } from './product-types.ts';
 
 const MoneyInput = z
-  .object({ asset: z.enum(ASSETS), amount: z.string().max(64) })
+  .object({
+    asset: AssetName,
+    amount: z
+      .string()
+      .max(64)
+      .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
+  })
   .openapi('MoneyInput', { example: { asset: 'USDC', amount: '12.5' } });
 /** The product in the path of what a buyer may call. */
 export const slugParam = z.object({
   slug: z
     .string()
     .max(80)
-    .openapi({ param: { name: 'slug', in: 'path' } }),
+    .openapi({ param: { name: 'slug', in: 'path' } })
+    .describe('Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default.'),
 });
 const wholeNumber = (min: number, max: number) => z.number().int().min(min).max(max);
 
@@ -28,53 +46,94 @@ const SellingRail = z.enum(SELLING_RAILS);
 
 /** What may be changed later. The slug is not among them: links to a checkout keep working. */
 const terms = {
-  external_product_id: OwnName.optional(),
-  description: z.string().max(5000).optional(),
+  external_product_id: OwnName.optional().describe(
+    'Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.',
+  ),
+  description: z.string().max(5000).optional().describe('Description of the product, as buyers see it.'),
   // Checked in the verb: an unsupported type has a code of its own.
-  product_type: z.string().optional().openapi({ enum: PRODUCT_TYPES, default: 'api' }),
-  accepted_assets: z.array(z.enum(ASSETS)).min(1).max(2).optional(),
-  billing_model: z.enum(['one_off', 'recurring']).optional(),
-  renewal_mode: orNull(z.enum([...RENEWAL_MODES, 'solana_native_subscription'])).optional(),
-  access_period_days: orNull(wholeNumber(1, 3660)).optional(),
-  usage_units: orNull(wholeNumber(1, 1_000_000_000)).optional(),
-  unit_name: z.string().min(1).max(40).optional(),
-  payout_wallet: z.string().max(64).optional(),
-  grace_hours: wholeNumber(0, 8760).optional(),
-  session_seconds: wholeNumber(300, 3600).optional(),
+  product_type: z
+    .string()
+    .optional()
+    .openapi({ enum: PRODUCT_TYPES, default: 'api' })
+    .describe(
+      'Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.',
+    ),
+  accepted_assets: z
+    .array(z.enum(ASSETS))
+    .min(1)
+    .max(2)
+    .optional()
+    .describe('Assets that buyers may pay in. An asset other than that of the price is converted when the checkout begins.'),
+  billing_model: z
+    .enum(['one_off', 'recurring'])
+    .optional()
+    .describe('Billing model: `one_off` is bought once, `recurring` is bought again for each period.'),
+  renewal_mode: orNull(z.enum([...RENEWAL_MODES, 'solana_native_subscription']))
+    .optional()
+    .describe(
+      'Renewal mode: `ONE_OFF` is renewed by the buyer, `AUTOMATIC` renews on the chain and requires a price in USDC and a period of 1 to 365 days. `solana_native_subscription` is an alias of `AUTOMATIC`.',
+    ),
+  access_period_days: orNull(wholeNumber(1, 3660))
+    .optional()
+    .describe('Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal.'),
+  usage_units: orNull(wholeNumber(1, 1_000_000_000))
+    .optional()
+    .describe(
+      'Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time.',
+    ),
+  unit_name: z.string().min(1).max(40).optional().describe('Name of the units on the checkout page, such as `requests`.'),
+  payout_wallet: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      'Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own.',
+    ),
+  grace_hours: wholeNumber(0, 8760).optional().describe('Hours of delivered access after the paid time, for late renewals.'),
+  session_seconds: wholeNumber(300, 3600).optional().describe('Duration of a checkout session, 300 to 3600 seconds; 900 by default.'),
   requires_identity: orNull(z.enum(IDENTITY_PROVIDERS))
     .optional()
-    .openapi({
-      description:
-        'Where a buyer has to show who they are before they pay. What it is now counts, also for payments already begun: without that ' +
-        'identity they are not confirmed, and money that comes all the same is unmatched once they have ended.',
-    }),
-  default_rail: SellingRail.optional(),
-  allowed_rails: z.array(SellingRail).min(1).max(5).optional(),
-  access_app_id: idOf<AppId>().optional().openapi({ description: 'An app of yours, in the same mode.' }),
-  delivery: PlaceBody.optional(),
-  success_url: HttpsUrl.optional(),
-  cancel_url: HttpsUrl.optional(),
-  metadata: Metadata.optional(),
-  live_mode_confirmed: z.boolean().optional(),
+    .describe(
+      'Messaging platform on which buyers must prove their identity before payment; null: no proof. The current value also applies to open payments: they are not confirmed without that identity, and money that still arrives is unmatched once they end.',
+    ),
+  default_rail: SellingRail.optional().describe('Rail that the checkout shows first.'),
+  allowed_rails: z
+    .array(SellingRail)
+    .min(1)
+    .max(5)
+    .optional()
+    .describe('Rails that may pay for this product. Defaults to all compatible rails.'),
+  access_app_id: idOf<AppId>().optional().describe('Application of your account in the same mode.'),
+  delivery: PlaceBody.optional().describe('Chat or guild that gives access, and the role of its members.'),
+  success_url: HttpsUrl.optional().describe(
+    'https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.',
+  ),
+  cancel_url: HttpsUrl.optional().describe('https URL for buyers who leave without payment.'),
+  metadata: Metadata.optional().describe(
+    'Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key.',
+  ),
+  live_mode_confirmed: z
+    .boolean()
+    .optional()
+    .describe('Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not.'),
   trusted_customer_ref: z
     .boolean()
     .optional()
-    .openapi({
-      default: false,
-      description:
-        'Take `customer_ref` from your server alone, by payment session or hand-off. Without it a buyer may name one at connect: such a ' +
-        'reference proves nothing, and a purchase under a known one extends that membership without changing its wallet or e-mail.',
-    }),
+    .openapi({ default: false })
+    .describe(
+      'True to accept `customer_ref` only from your server, by payment session or hand-off. Otherwise buyers may name one at connect: it is unverified, and a purchase under a known one extends that membership without a change of its wallet or email address.',
+    ),
 };
 
 export const CreateProductRequest = z
   .object({
-    name: ShownName(160),
-    price: MoneyInput,
+    name: ShownName(160).describe('Name of the product, as buyers see it.'),
+    price: MoneyInput.describe('Price.'),
     slug: z
       .string()
-      .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'Lower-case letters, digits and inner hyphens')
-      .optional(),
+      .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'Expected lower-case letters, digits and inner hyphens')
+      .optional()
+      .describe('Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default.'),
     ...terms,
   })
   .openapi('CreateProductRequest', {
@@ -84,54 +143,94 @@ export const CreateProductRequest = z
 /** Only what is given changes; null clears what may be absent. */
 export const UpdateProductRequest = z
   .object({
-    name: ShownName(160).optional(),
-    price: MoneyInput.optional(),
+    name: ShownName(160).optional().describe('Name of the product, as buyers see it.'),
+    price: MoneyInput.optional().describe('Price.'),
     ...terms,
-    external_product_id: orNull(terms.external_product_id).optional(),
-    access_app_id: orNull(idOf<AppId>()).optional(),
-    payout_wallet: orNull(terms.payout_wallet).optional(),
-    description: orNull(terms.description).optional(),
-    unit_name: orNull(terms.unit_name).optional(),
-    metadata: MetadataPatch.optional(),
-    session_seconds: orNull(terms.session_seconds).optional(),
-    success_url: orNull(terms.success_url).optional(),
-    cancel_url: orNull(terms.cancel_url).optional(),
+    external_product_id: orNull(terms.external_product_id)
+      .optional()
+      .describe('Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.'),
+    access_app_id: orNull(idOf<AppId>()).optional().describe('Identifier of the application that the product belongs to.'),
+    payout_wallet: orNull(terms.payout_wallet).optional().describe('Solana wallet that receives the payments.'),
+    description: orNull(terms.description).optional().describe('Description of the product, as buyers see it.'),
+    unit_name: orNull(terms.unit_name).optional().describe('Name of the units on the checkout page, such as `requests`.'),
+    metadata: MetadataPatch.optional().describe(
+      'Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key.',
+    ),
+    session_seconds: orNull(terms.session_seconds)
+      .optional()
+      .describe('Duration of a checkout session, 300 to 3600 seconds; 900 by default.'),
+    success_url: orNull(terms.success_url)
+      .optional()
+      .describe(
+        'https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.',
+      ),
+    cancel_url: orNull(terms.cancel_url).optional().describe('https URL for buyers who leave without payment.'),
   })
   .openapi('UpdateProductRequest', { example: { price: { asset: 'USDC', amount: '6' } } });
 
 export const ProductBody = z
   .object({
-    product_id: z.uuid(),
-    slug: z.string(),
-    external_product_id: z.string().optional(),
-    access_app_id: z.uuid().optional(),
-    name: z.string(),
-    description: z.string().optional(),
-    product_type: z.enum(PRODUCT_TYPES),
-    status: z.enum(PRODUCT.states),
-    price: MoneyBody,
-    accepted_assets: z.array(z.enum(ASSETS)),
-    billing_model: z.enum(['one_off', 'recurring']),
-    renewal_mode: z.enum(RENEWAL_MODES),
-    access_period_days: orNull(z.int()),
-    usage_units: orNull(z.int()),
-    unit_name: z.string().optional(),
-    payout_wallet: z.string().optional(),
-    default_rail: z.string(),
-    allowed_rails: z.array(z.string()),
-    grace_hours: z.int(),
-    session_seconds: z.int().optional(),
-    requires_identity: orNull(z.enum(IDENTITY_PROVIDERS)),
-    delivery: PlaceBody.optional(),
-    success_url: z.string().optional(),
-    cancel_url: z.string().optional(),
-    metadata: z.record(z.string(), z.string()),
-    live_mode_confirmed: z.boolean(),
-    trusted_customer_ref: z.boolean(),
-    livemode: z.boolean(),
-    checkout_url: z.string(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    product_id: ProductUuid,
+    slug: ProductSlug,
+    external_product_id: z
+      .string()
+      .optional()
+      .describe('Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.'),
+    access_app_id: z.uuid().optional().describe('Identifier of the application that the product belongs to.'),
+    name: z.string().describe('Name of the product, as buyers see it.'),
+    description: z.string().optional().describe('Description of the product, as buyers see it.'),
+    product_type: z
+      .enum(PRODUCT_TYPES)
+      .describe(
+        'Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.',
+      ),
+    status: z.enum(PRODUCT.states).describe('Status of the object.'),
+    price: MoneyBody.describe('Price.'),
+    accepted_assets: z
+      .array(z.enum(ASSETS))
+      .describe('Assets that buyers may pay in. An asset other than that of the price is converted when the checkout begins.'),
+    billing_model: z
+      .enum(['one_off', 'recurring'])
+      .describe('Billing model: `one_off` is bought once, `recurring` is bought again for each period.'),
+    renewal_mode: z
+      .enum(RENEWAL_MODES)
+      .describe(
+        'Renewal mode: `ONE_OFF` is renewed by the buyer, `AUTOMATIC` renews on the chain and requires a price in USDC and a period of 1 to 365 days. `solana_native_subscription` is an alias of `AUTOMATIC`.',
+      ),
+    access_period_days: orNull(z.int()).describe('Days of access per purchase; null: no time limit.'),
+    usage_units: orNull(z.int()).describe('Units per purchase; null: no limit.'),
+    unit_name: z.string().optional().describe('Name of the units on the checkout page, such as `requests`.'),
+    payout_wallet: z.string().optional().describe('Solana wallet that receives the payments.'),
+    default_rail: z.string().describe('Rail that the checkout shows first.'),
+    allowed_rails: z.array(z.string()).describe('Rails that may pay for this product. Defaults to all compatible rails.'),
+    grace_hours: z.int().describe('Hours of delivered access after the paid time, for late renewals.'),
+    session_seconds: z.int().optional().describe('Duration of a checkout session, 300 to 3600 seconds; 900 by default.'),
+    requires_identity: orNull(z.enum(IDENTITY_PROVIDERS)).describe(
+      'Messaging platform on which buyers must prove their identity; null: no proof.',
+    ),
+    delivery: PlaceBody.optional().describe('Chat or guild that gives access, and the role of its members.'),
+    success_url: z
+      .string()
+      .optional()
+      .describe(
+        'https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.',
+      ),
+    cancel_url: z.string().optional().describe('https URL for buyers who leave without payment.'),
+    metadata: z
+      .record(z.string(), z.string())
+      .describe(
+        'Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key.',
+      ),
+    live_mode_confirmed: z
+      .boolean()
+      .describe('Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not.'),
+    trusted_customer_ref: z
+      .boolean()
+      .describe('True if a `customer_ref` is accepted only from your own server, never from the public checkout.'),
+    livemode: Livemode,
+    checkout_url: z.string().describe('URL of the checkout page.'),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   })
   .openapi('Product');
 

@@ -22,7 +22,7 @@ export function narrowed(assets: Asset[], priced: Asset): Asset[] | null {
 export function requirePrice(input: { asset: Asset; amount: string }): Money {
   const price = parseAmount(input.asset, input.amount);
   if (!price.ok) throw invalid('price.amount', explainAmount(input.asset, price.reason), price.reason);
-  if (price.value.units === 0n) throw invalid('price.amount', 'A price is more than zero', 'too_small');
+  if (price.value.units === 0n) throw invalid('price.amount', 'Expected more than zero', 'too_small');
   return price.value;
 }
 
@@ -35,7 +35,7 @@ export function requireMeant(
   { usageUnits, accessPeriodDays }: Pick<Product, 'usageUnits' | 'accessPeriodDays'>,
 ): void {
   if (usageUnits !== null || accessPeriodDays !== null || (input.usage_units === null && input.access_period_days === null)) return;
-  throw invalid('usage_units', 'Without units and without days it is sold for ever: send both as null to mean that', 'ambiguous');
+  throw invalid('usage_units', 'Expected units or days: send both as null to sell without any limit', 'ambiguous');
 }
 
 /** Both spellings; null means that its buyer renews it. undefined: nothing is said. */
@@ -49,11 +49,14 @@ const PERIOD_DAYS_MAX = 365;
 export function requireRenewable({ config }: Ctx, product: Product, before: Product | null): void {
   if (product.renewalMode !== 'AUTOMATIC') return;
   const { accessPeriodDays: days, acceptedAssets, billingModel } = product;
-  if (billingModel === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
-  if (!takesPrice(product, SUBSCRIPTION_RAIL)) throw invalid('price.asset', 'What renews itself has a price in USDC');
-  if (acceptedAssets !== null) throw invalid('accepted_assets', 'What renews itself is paid in USDC alone');
+  if (billingModel === 'one_off') throw invalid('renewal_mode', 'Not allowed for a one_off product');
+  if (!takesPrice(product, SUBSCRIPTION_RAIL)) throw invalid('price.asset', 'Expected a price in USDC for automatic renewal');
+  if (acceptedAssets !== null) throw invalid('accepted_assets', 'Expected USDC only for automatic renewal');
   if (days === null || days > PERIOD_DAYS_MAX)
-    throw invalid('access_period_days', `What renews itself has a period of 1 to ${PERIOD_DAYS_MAX} days`, 'out_of_range');
+    throw invalid('access_period_days', `Expected a period of 1 to ${PERIOD_DAYS_MAX} days for automatic renewal`, 'out_of_range');
   if (before?.renewalMode === 'AUTOMATIC' || isConfigured(config, SUBSCRIPTION_RAIL)) return;
-  throw new ApiError('setup_not_ready', { detail: 'Automatic renewal is not available here.', meta: { reason: 'not_available' } });
+  throw new ApiError('setup_not_ready', {
+    detail: 'Automatic renewal is not configured on this deployment. Set renewal_mode to ONE_OFF.',
+    meta: { reason: 'not_available' },
+  });
 }

@@ -64,7 +64,10 @@ export async function changeProduct(
     const externalId = input.external_product_id;
     const owner = externalId && isContended(error) ? await findByExternalId(ctx, externalId) : null;
     if (owner && owner.id !== productId)
-      throw new ApiError('state_conflict', { detail: 'This external_product_id is taken.', meta: { reason: 'not_unique' } });
+      throw new ApiError('state_conflict', {
+        detail: 'The external_product_id is taken. Choose another one.',
+        meta: { reason: 'not_unique' },
+      });
     throw (opens && isContended(error) && (await explainQuota(ctx, actor))) || error;
   }
 }

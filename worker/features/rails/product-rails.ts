@@ -11,11 +11,13 @@ import { getRail } from './registry.ts';
 import { listRails, RailBody } from './settings.ts';
 
 export const ProductRailBody = RailBody.extend({
-  reason: z.string().optional().openapi({
-    description:
-      'Of the service (GET /v1/access/rails), or what stops the sale, in the words of setup_not_ready; readiness has a check for each.',
-  }),
-  fix: FixBody.optional(),
+  reason: z
+    .string()
+    .optional()
+    .describe(
+      'Reason the rail is not ready: a service status (GET /v1/access/rails), or a `setup_not_ready` reason. Readiness has a check for each.',
+    ),
+  fix: FixBody.optional().describe('Call that resolves the problem.'),
 }).openapi('ProductRail');
 
 /** A merchant's own product, active or not. 404. */

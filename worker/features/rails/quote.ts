@@ -29,14 +29,14 @@ export const newOutageError = (code: Outage): ApiError => new ApiError(code, { r
  */
 export async function quotePrice(ctx: Ctx, price: Money, asset: Asset, expiresAt: number): Promise<Due> {
   if (price.asset !== asset && !hasPriceSource(ctx.config)) {
-    const detail = `This service has no source for the price of SOL: pay in ${price.asset}.`;
+    const detail = `This deployment has no SOL price source. Pay in ${price.asset}.`;
     throw new ApiError('price_unavailable', { detail, meta: { missing: ['PRICE_URL'] } });
   }
   const due = await dueIn(ctx, price, asset, expiresAt);
   if (due.kind === 'unavailable') throw newOutageError('price_unavailable');
   if (due.kind === 'due') return due;
   // The amount is too large; the rate itself is within its bounds, or there would be none.
-  const problem = { loc: ['body', 'asset'], msg: `The price in ${asset} is more than the chain can count`, type: 'out_of_range' };
+  const problem = { loc: ['body', 'asset'], msg: `Expected a smaller price in ${asset}`, type: 'out_of_range' };
   throw new ApiError('validation_error', { problems: [problem] });
 }
 

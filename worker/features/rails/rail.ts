@@ -33,9 +33,8 @@ export const AVAILABLE: RailStatus = { status: 'available' };
 
 /** What to do while someone does not answer: only waiting helps. */
 export const SILENCE: Record<Outage, Fix> = {
-  rpc_unavailable: { detail: 'The Solana node does not answer right now, so nothing can be paid. Ask again in a minute.' },
+  rpc_unavailable: { detail: 'The Solana node does not respond. Retry in a minute.' },
   price_unavailable: {
-    detail:
-      'Nobody says right now what SOL is worth, so nothing can be paid in another asset than that of the price. Ask again in a minute.',
+    detail: 'The SOL price source is unavailable. Retry in a minute, or pay in the price’s own asset.',
   },
 };

@@ -12,7 +12,7 @@ export const railRoutes = routes('Rails')
     path: 'GET /access/rails',
     id: 'listRails',
     summary: 'List rails',
-    description: 'The ways of being paid, and how each is right now.',
+    description: 'Lists the payment rails and their current status.',
     bucket: 'payload',
     returns: pageOf(RailBody, 'RailPage'),
     answer: async ({ shard }) => toWholePage(await listRails(shard)),
@@ -21,18 +21,23 @@ export const railRoutes = routes('Rails')
     path: 'GET /access/rail-settings',
     id: 'listRailSettings',
     summary: 'List rail settings',
-    description: 'Your settings of every rail, and whether their payout accounts exist.',
+    description: 'Lists your settings of every rail, and whether the payout accounts exist.',
     returns: pageOf(RailSettingBody, 'RailSettingPage'),
     answer: async ({ scope }) => toWholePage(await listRailSettings(scope)),
   })
   .write({
     path: 'PUT /access/rail-settings/{rail_id}',
     id: 'putRailSetting',
-    summary: 'Set a rail',
+    summary: 'Update a rail setting',
     description:
-      'A key may name the first payout wallet of all, or one that is known already. In live mode any other needs a person who signed in within 15 minutes.',
+      'Updates your setting of a rail. A key may set the first payout wallet of the account, or a known one. In live mode any other wallet requires a person who signed in within the last 15 minutes.',
     key: 'required',
-    params: z.object({ rail_id: z.string().openapi({ param: { name: 'rail_id', in: 'path' }, enum: RAIL_IDS }) }),
+    params: z.object({
+      rail_id: z
+        .string()
+        .openapi({ param: { name: 'rail_id', in: 'path' }, enum: RAIL_IDS })
+        .describe('Payment rail.'),
+    }),
     body: RailSettingUpdate,
     returns: RailSettingBody,
     codes: ['idempotency_race', 'invalid_wallet_address', 'not_found', 'plan_limit_reached'],

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { planFull } from '#core/errors.ts';
-import { ASSETS, DECIMALS } from '#core/money.ts';
+import { DECIMALS } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { abortIfOverProductQuota, getActiveProductCount } from '#features/products/product.ts';
@@ -9,7 +9,7 @@ import { tokenAccountExists } from '#platform/chain/token-accounts.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Change, Write } from '#platform/db/commit.ts';
 import type { Setting } from '#platform/db/tables/rails.ts';
-import { orNull, Timestamp } from '#platform/http/openapi.ts';
+import { AssetName, NetworkId, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { PLANS } from '#rules/plans.ts';
 import { isConfigured, RAIL_IDS, RAIL_KINDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
@@ -21,16 +21,16 @@ import { findAccountWallet, insertSetting, listRailsOff, listSettings, updateSet
 
 export const RailBody = z
   .object({
-    rail_id: z.enum(RAIL_IDS),
-    name: z.string(),
-    kind: z.enum(RAIL_KINDS),
-    asset: z.enum(ASSETS),
-    network: z.string(),
-    mint: z.string().optional(),
-    decimals: z.int(),
-    status: z.enum(['available', 'degraded', 'unavailable']),
-    reason: z.string().optional(),
-    supports: z.array(z.string()),
+    rail_id: z.enum(RAIL_IDS).describe('Payment rail. GET /v1/access/rails lists them.'),
+    name: z.string().describe('Name of the rail.'),
+    kind: z.enum(RAIL_KINDS).describe('Kind of the object.'),
+    asset: AssetName,
+    network: NetworkId,
+    mint: z.string().optional().describe('Mint address of the token; absent for SOL.'),
+    decimals: z.int().describe('Number of decimals of the asset.'),
+    status: z.enum(['available', 'degraded', 'unavailable']).describe('Status of the object.'),
+    reason: z.string().optional().describe('Reason for the current status.'),
+    supports: z.array(z.string()).describe('Sales that the rail supports.'),
   })
   .openapi('Rail');
 
@@ -63,26 +63,29 @@ function railFacts({ config }: Ctx, railId: RailId): Omit<z.infer<typeof RailBod
 
 export const RailSettingBody = z
   .object({
-    rail_id: z.enum(RAIL_IDS),
-    enabled: z.boolean(),
-    payout_wallet: orNull(z.string()).openapi({ description: 'Wallet that the rail pays; null: the wallet of the account.' }),
-    payout_ata: orNull(z.string()).openapi({
-      description: 'USDC account of the wallet that the money goes to; SOL goes to the wallet itself.',
-    }),
-    ata_exists: orNull(z.boolean()).openapi({
-      description:
-        'Null where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it.',
-    }),
-    create_ata_transaction: orNull(z.string()).openapi({
-      description:
-        'Unsigned, base64: creates the missing account. Open `/sign#<transaction>` of this service to sign and send it with the payout wallet.',
-    }),
-    updated_at: orNull(Timestamp).openapi({ description: 'Null until the merchant sets something.' }),
+    rail_id: z.enum(RAIL_IDS).describe('Payment rail. GET /v1/access/rails lists them.'),
+    enabled: z.boolean().describe('True if the rail is enabled.'),
+    payout_wallet: orNull(z.string()).describe('Wallet that the rail pays; null: the wallet of the account.'),
+    payout_ata: orNull(z.string()).describe('USDC account of the wallet. SOL is paid to the wallet itself.'),
+    ata_exists: orNull(z.boolean()).describe(
+      'True if the USDC account exists. Null without a wallet, if none is required, if the node does not respond, and in the sandbox.',
+    ),
+    create_ata_transaction: orNull(z.string()).describe(
+      'Unsigned transaction in base64 that creates the missing account. Open `/sign#<transaction>` of this service to sign and send it with the payout wallet.',
+    ),
+    updated_at: orNull(Timestamp).describe('Time of the last change; null: never set.'),
   })
   .openapi('RailSetting');
 
 export const RailSettingUpdate = z
-  .object({ enabled: z.boolean().optional(), payout_wallet: orNull(z.string().max(64)).optional() })
+  .object({
+    enabled: z.boolean().optional().describe('True if the rail is enabled.'),
+    payout_wallet: orNull(z.string().max(64))
+      .optional()
+      .describe(
+        'Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own.',
+      ),
+  })
   .openapi('RailSettingUpdate', { example: { payout_wallet: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' } });
 
 /** A setting with what the chain says of its wallet, and the transaction that mends what is missing. The sandbox asks no node. */

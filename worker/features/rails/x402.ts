@@ -30,7 +30,7 @@ export const x402Rail: Rail = {
   },
   caution: ({ priceAmount }) =>
     priceAmount > UNASKED_MAX
-      ? 'More than 1 USDC: the public x402 client refuses it until its owner raises spendControls.maxAmountPerPayment.'
+      ? 'The price is above 1 USDC: the public x402 client refuses it until its owner raises spendControls.maxAmountPerPayment.'
       : null,
 };
 

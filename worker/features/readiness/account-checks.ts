@@ -10,7 +10,7 @@ import type { Setup } from './store.ts';
 export const accountChecks = (ctx: Scope, setup: Setup, product: Product | null): Check[] => [
   webhooksCheck(ctx, setup, product),
   planCheck(ctx, setup),
-  ctx.livemode ? liveKeyCheck(setup) : skip('live_key_present', 'Skipped: the sandbox needs no live key.'),
+  ctx.livemode ? liveKeyCheck(setup) : skip('live_key_present', 'Skipped: the sandbox requires no live key.'),
 ];
 
 /** Also how the merchant would learn that the endpoint fails. */
@@ -18,14 +18,14 @@ function webhooksCheck(ctx: Ctx, { endpoints }: Setup, product: Product | null):
   const hears = ({ productIds }: { productIds: string[] }) =>
     productIds.length === 0 || (product !== null && productIds.includes(product.id));
   if (endpoints.some(hears))
-    return pass('webhook_endpoint_enabled', `An enabled endpoint hears of sales. ${hasMail(ctx) ? LETTER : NO_LETTER}`);
-  const detail = 'No enabled endpoint hears of sales: you would have to ask for each payment.';
+    return pass('webhook_endpoint_enabled', `An enabled endpoint receives sale events. ${hasMail(ctx) ? LETTER : NO_LETTER}`);
+  const detail = 'No enabled endpoint receives sale events. Create one, or poll each payment.';
   const body = { url: '<https URL of yours>', event_types: ['*'] };
   return warn('webhook_endpoint_enabled', detail, { detail, method: 'POST', path: '/v1/webhooks/endpoints', body });
 }
 
-const LETTER = 'An e-mail to your verified address tells you where it has failed for a day.';
-const NO_LETTER = 'This service sends no mail: look at the health of integrations to know that it still does.';
+const LETTER = 'You get an email to your verified address if the endpoint fails for a day.';
+const NO_LETTER = 'This deployment sends no email: check the integration health regularly.';
 
 const ENDING_MS = 3 * DAY;
 
@@ -37,19 +37,18 @@ function planCheck({ now }: Ctx, { account }: Setup): Check {
   const next = planAt(held, now + ENDING_MS);
   if (planThrough !== null && planRank(next) < planRank(plan)) {
     const ends = planThrough <= now ? 'ended' : 'ends';
-    const detail = `The plan ${plan} ${ends} at ${iso(planThrough)}; the limits of the ${next} plan apply from then on. Buy it again to go on.`;
+    const detail = `The plan ${plan} ${ends} at ${iso(planThrough)}; the limits of the ${next} plan apply afterwards. Buy it again to continue.`;
     return warn('plan_active', detail, { detail, method: 'POST', path: `/v1/access/x402/activate/${plan}` });
   }
   const { activeProductsMax, activeKeysMax } = PLANS[name];
   const limits = `${Number.isFinite(activeProductsMax) ? activeProductsMax : 'any number of'} active products and ${activeKeysMax} keys`;
-  return pass('plan_active', `The plan ${name} is active. It allows ${limits}; every plan sells.`);
+  return pass('plan_active', `The plan ${name} is active. It allows ${limits}.`);
 }
 
 function liveKeyCheck({ keys }: Setup): Check {
-  if (keys.some(({ permissions }) => permissions.includes('execute')))
-    return pass('live_key_present', 'A live key can consume and settle.');
+  if (keys.some(({ permissions }) => permissions.includes('execute'))) return pass('live_key_present', 'A live key with execute exists.');
   const detail =
-    'No live key with execute. A signed-in person creates one (Authorization: Bearer), or an agent’s setup is approved for one.';
+    'No live key with execute exists. Create one as a signed-in person (Authorization: Bearer), or approve an agent’s setup for one.';
   const body = { name: 'server', permissions: ['read', 'execute'], sandbox_mode: false };
   return warn('live_key_present', detail, { detail, method: 'POST', path: '/v1/keys', body });
 }

@@ -2,25 +2,21 @@ import type { Fix } from '#features/products/selling/fixes.ts';
 
 /** The checks of readiness, in the order in which they are answered, and what each means. */
 export const CHECKS = {
-  app_found: 'The named app exists, is yours and of this mode. Blocks.',
-  product_found: 'The named product exists, is yours, of this mode, and of the named app. Blocks.',
-  product_active: 'The product is neither archived nor switched off by the operator. Blocks.',
-  price_set: 'The price is in the asset of every rail the product is offered on. Blocks.',
+  app_found: 'The app exists in your account and mode. Blocks.',
+  product_found: 'The product exists in your account, mode and app. Blocks.',
+  product_active: 'The product is neither archived nor disabled by the operator. Blocks.',
+  price_set: 'The price suits the asset of every rail of the product. Blocks.',
   rail_enabled:
-    'At least one rail is allowed and switched on, the service can serve each one that is, and the Solana node answers; so does the source of the price of SOL where another asset than that of the price is accepted. Blocks.',
-  payout_wallet_set:
-    'Every rail the product is offered on knows a wallet: the product’s, the rail’s or the account’s, and somebody can spend from it. Blocks.',
+    'At least one rail is allowed and enabled, every enabled rail is available, the Solana node responds, and the SOL price source responds if a second asset is accepted. Blocks.',
+  payout_wallet_set: 'Every rail of the product has a payout wallet that can spend: the product’s, the rail’s or the account’s. Blocks.',
   payout_ata_exists:
-    'The payout wallet has a USDC account. Blocks x402, whose buyers cannot create it; a warning where only checkout is offered. For a small price in SOL, the wallet holds enough to receive it. Blocks.',
-  fee_wallet_configured:
-    'A service that takes a fee has a wallet for it, which can receive it. Blocks checkout; only the operator can mend it.',
-  webhook_endpoint_enabled:
-    'An enabled endpoint hears of this product’s events. A warning: sales work without, you only do not hear of them.',
-  plan_active: 'Every plan sells, the free one too; a warning when a paid plan is about to end, since its limits end with it.',
-  live_mode_confirmed:
-    'You said that you are ready to be paid by those who buy by themselves. Blocks x402; plain checkout sells without it.',
-  live_key_present: 'A live key with execute exists. A warning: without one only a signed-in person’s token can consume and settle.',
-  subscription_plan_published: 'A product that renews itself has a published plan of its present terms. Blocks.',
+    'The payout wallet has a USDC account. Blocks x402, because x402 buyers cannot create it; a warning for checkout only. For a small price in SOL, the wallet holds enough to receive it. Blocks.',
+  fee_wallet_configured: 'The service fee, if any, has a wallet that can receive it. Blocks checkout; only the operator can resolve it.',
+  webhook_endpoint_enabled: 'An enabled endpoint receives this product’s events. A warning: sales work without it.',
+  plan_active: 'The plan is active. A warning if a paid plan ends soon, because its limits end with it. The free plan sells too.',
+  live_mode_confirmed: 'Live mode is confirmed. Blocks x402; plain checkout does not require it.',
+  live_key_present: 'A live key with execute exists. A warning: without one, only a signed-in person can consume and settle.',
+  subscription_plan_published: 'A product that renews automatically has a published plan of its current terms. Blocks.',
 } as const;
 
 export type CheckCode = keyof typeof CHECKS;

@@ -7,7 +7,7 @@ import { FixBody } from '#features/products/selling/fixes.ts';
 import { isSoldOver, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
 import { readNamedKeys } from '#platform/chain/fee-payer.ts';
 import type { Scope } from '#platform/context.ts';
-import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { given, orNull, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import { firstRailOf, RAIL_IDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 import { accountChecks } from './account-checks.ts';
@@ -28,37 +28,38 @@ import { listUnconfigured, UnconfiguredBody } from './unconfigured.ts';
 
 const CheckBody = z
   .object({
-    code: z.enum(Object.keys(CHECKS) as [CheckCode, ...CheckCode[]]),
-    status: z.enum(['pass', 'fail', 'warn', 'skip']),
-    message: z.string(),
-    fix: orNull(FixBody).openapi({ description: 'The call that mends it; null where nothing has to be mended.' }),
-    docs_url: z.string().openapi({ description: 'Page that says what the check means.' }),
+    code: z.enum(Object.keys(CHECKS) as [CheckCode, ...CheckCode[]]).describe('Code of the check.'),
+    status: z.enum(['pass', 'fail', 'warn', 'skip']).describe('Status of the object.'),
+    message: z.string().describe('Result of the check.'),
+    fix: orNull(FixBody).describe('Call that resolves the failure; null if none is needed.'),
+    docs_url: z.string().describe('URL of the page that explains the check.'),
   })
   .openapi('ReadinessCheck', { 'x-checks': CHECKS });
 
 export const ReadinessBody = z
   .object({
-    ready: z.boolean().openapi({
-      description:
-        'A sale over the default rail would work this moment. `rails` says the same of each other rail: x402 also wants `live_mode_confirmed`.',
-    }),
-    mode: z.enum(['live', 'sandbox']),
-    access_app_id: z.uuid().optional(),
-    product_id: z.uuid().optional(),
-    checks: z.array(CheckBody),
+    ready: z
+      .boolean()
+      .describe(
+        'True if a sale over the default rail would currently succeed. `rails` has the result of each other rail: x402 also requires `live_mode_confirmed`.',
+      ),
+    mode: z.enum(['live', 'sandbox']).describe('Mode: `live` or `sandbox`.'),
+    access_app_id: z.uuid().optional().describe('Identifier of the application that the product belongs to.'),
+    product_id: ProductUuid.optional(),
+    checks: z.array(CheckBody).describe('Results of the checks.'),
     rails: z
       .array(
         z.object({
-          rail_id: z.enum(RAIL_IDS),
-          ready: z.boolean().openapi({ description: 'True if a sale over the rail would work this moment.' }),
+          rail_id: z.enum(RAIL_IDS).describe('Payment rail. GET /v1/access/rails lists them.'),
+          ready: z.boolean().describe('True if a sale over the rail would currently succeed.'),
         }),
       )
-      .openapi({ description: 'Rails that the product is offered on, and whether each one sells this moment.' }),
+      .describe('Rails of the product, and whether each one can currently sell.'),
     blocking: z
       .array(z.string())
-      .openapi({ description: 'Codes of the checks that stop a sale over the default rail; a check may fail for another rail alone.' }),
-    not_configured: UnconfiguredBody,
-    checked_at: Timestamp,
+      .describe('Codes of the checks that block a sale over the default rail. A check may fail for another rail alone.'),
+    not_configured: UnconfiguredBody.describe('Unconfigured parts of this deployment, each with the missing variables.'),
+    checked_at: Timestamp.describe('Time of the check.'),
   })
   .openapi('Readiness');
 

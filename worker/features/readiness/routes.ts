@@ -6,16 +6,20 @@ import { routes } from '#platform/http/route.ts';
 import { CHECKS } from './checks.ts';
 import { checkReadiness, ReadinessBody } from './readiness.ts';
 
+const checks = Object.entries(CHECKS)
+  .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+  .join(' ');
+
 export const readinessRoutes = routes('Set-up').read({
   path: 'GET /access/setup/readiness',
   id: 'getReadiness',
   summary: 'Check readiness',
-  description:
-    'Name a product to have a whole sale judged; without one only the account is. A sandbox key is answered for the sandbox, where ' +
-    `whatever concerns the chain is skipped. ${Object.entries(CHECKS)
-      .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
-      .join(' ')}`,
-  query: z.object({ ...ModeQuery, ...productRef, access_app_id: idOf<AppId>().optional() }),
+  description: `Checks a sale. With a product, checks the whole sale; without one, only the account. In the sandbox, checks of the chain are skipped. ${checks}`,
+  query: z.object({
+    ...ModeQuery,
+    ...productRef,
+    access_app_id: idOf<AppId>().optional().describe('Return only objects of this application.'),
+  }),
   returns: ReadinessBody,
   answer: async ({ scope, query }) => {
     const isNamed = query.product_id !== undefined || query.external_product_id !== undefined;

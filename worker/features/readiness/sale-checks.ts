@@ -20,7 +20,7 @@ interface RailView extends LiveView {
   prospect: Prospect;
 }
 
-export const SANDBOX = 'Skipped: the sandbox has a chain and wallets of its own, where this is always so.';
+export const SANDBOX = 'Skipped: always fulfilled on the sandbox’s simulated chain.';
 export const SANDBOX_SKIPS = [
   'rail_enabled',
   'payout_wallet_set',
@@ -42,20 +42,20 @@ export async function viewRail(ctx: Shard, { railId, prospect }: Pick<RailView, 
 export function appFoundCheck(isFound: boolean, appId: AppId | null): Check {
   if (appId === null) return skip('app_found', 'No app is named.');
   if (isFound) return pass('app_found', 'The app is yours.');
-  const detail = 'You have no such app in this mode. Create one, and name it.';
+  const detail = 'The app does not exist in this mode. Create one, and name it.';
   return fail('app_found', detail, { detail, method: 'POST', path: '/v1/access/apps', body: { name: '<name>' } });
 }
 
 export function productFoundCheck(product: Product | null, asked: { productIsNamed: boolean; appId: AppId | null }): Check {
   const { productIsNamed, appId } = asked;
-  if (!productIsNamed) return skip('product_found', 'Name a product to have a whole sale judged; without one only the account is.');
+  if (!productIsNamed) return skip('product_found', 'Skipped: name a product to check the whole sale.');
   if (!product) {
     const body = { name: '<name>', price: { asset: 'USDC', amount: '5' }, live_mode_confirmed: true, ...given('access_app_id', appId) };
-    const detail = 'You have no such product in this mode. Create one.';
+    const detail = 'The product does not exist in this mode. Create one.';
     return fail('product_found', detail, { detail, method: 'POST', path: '/v1/access/products', body });
   }
   if (appId !== null && product.accessAppId !== appId) {
-    const detail = 'The product does not belong to this app.';
+    const detail = 'The product belongs to another app. Name its own app.';
     return fail('product_found', detail, { detail, method: 'PATCH', path: `/v1/products/${product.id}`, body: { access_app_id: appId } });
   }
   return pass('product_found', `The product is “${product.name}”.`);
@@ -100,7 +100,7 @@ export function productChecks(ways: RailView[], { product, switchedOff }: Listin
 }
 
 function priceCheck(ways: RailView[], product: Product): Check {
-  const check = checkAcross('price_set', ways, 'price_set', 'The price is in an asset that its rails take.');
+  const check = checkAcross('price_set', ways, 'price_set', 'The price suits the rails of the product.');
   const cautions = ways.flatMap(({ railId }) => getRail(railId).caution(product) ?? []);
   return check.status === 'fail' || cautions.length === 0 ? check : warn('price_set', cautions.join(' '), null);
 }
@@ -109,7 +109,7 @@ export async function railChecks(ctx: Ctx, ways: RailView[], usual: Pick<RailVie
   if (ways.length === 0) {
     const fix = fixOf('rail_enabled', usual.railId, usual.prospect);
     const rest = SANDBOX_SKIPS.filter((code) => code !== 'rail_enabled');
-    return [fail('rail_enabled', `No rail is left to sell over. ${fix.detail}`, fix), ...rest.map((code) => skip(code, 'No rail is on.'))];
+    return [fail('rail_enabled', `No rail can sell the product. ${fix.detail}`, fix), ...rest.map((code) => skip(code, 'No rail is on.'))];
   }
   const { product } = usual.prospect;
   const hasFee = ways.some(({ railId }) => RAILS[railId].takesFee);
@@ -120,7 +120,7 @@ export async function railChecks(ctx: Ctx, ways: RailView[], usual: Pick<RailVie
       'payout_wallet_set',
       ways,
       'payout_wallet_set',
-      checkAcross('payout_wallet_set', ways, 'payout_wallet_unspendable', 'Every rail knows where its money goes.'),
+      checkAcross('payout_wallet_set', ways, 'payout_wallet_unspendable', 'Every rail has a payout wallet.'),
     ),
     checkAcross('payout_ata_exists', ways, 'payout_wallet_empty', await payoutAccountsCheck(ctx, ways)),
     hasFee
@@ -130,7 +130,7 @@ export async function railChecks(ctx: Ctx, ways: RailView[], usual: Pick<RailVie
           'fee_wallet_configured',
           checkAcross('fee_wallet_configured', ways, 'fee_wallet_empty', FEE_FINE),
         )
-      : skip('fee_wallet_configured', 'No fee is taken where no checkout is offered.'),
+      : skip('fee_wallet_configured', 'Skipped: the fee applies to checkout only.'),
     liveModeCheck(ways, product),
   ];
 }
@@ -139,8 +139,8 @@ export async function railChecks(ctx: Ctx, ways: RailView[], usual: Pick<RailVie
 export function planCheck(ways: RailView[], product: Product | null): Check {
   const code = 'subscription_plan_published';
   if (product === null) return skip(code, 'No product is named.');
-  if (product.renewalMode !== 'AUTOMATIC') return skip(code, 'The product does not renew itself: there is no plan to publish.');
-  return checkAcross(code, ways, code, 'The plan of the present price, period and payout wallet is published.');
+  if (product.renewalMode !== 'AUTOMATIC') return skip(code, 'Skipped: the product does not renew automatically.');
+  return checkAcross(code, ways, code, 'The plan of the current price, period and payout wallet is published.');
 }
 
 /** Skipped where only plain checkout sells, which does not need the merchant's confirmation. */
@@ -148,12 +148,12 @@ function liveModeCheck(ways: RailView[], product: Prospect['product']): Check {
   const code = 'live_mode_confirmed';
   if (!product) return skip(code, 'No product is named.');
   const fine = product.liveModeConfirmed
-    ? pass(code, 'You said that you are ready to be paid.')
-    : skip(code, 'Plain checkout sells without it.');
+    ? pass(code, 'Live mode is confirmed.')
+    : skip(code, 'Skipped: plain checkout does not require it.');
   return checkAcross(code, ways, code, fine);
 }
 
-const FEE_FINE = 'The fee of this service, if any, can be paid.';
+const FEE_FINE = 'The service fee, if any, can be paid.';
 
 /**
  * A rail the service cannot serve, or whose node does not answer, sells nothing; nor does one in another asset while its price is unknown.
@@ -176,23 +176,23 @@ function servingCheck(ways: RailView[], usual: Pick<RailView, 'railId' | 'prospe
 async function payoutAccountsCheck(ctx: Ctx, everyWay: RailView[]): Promise<Check> {
   const code = 'payout_ata_exists';
   const ways = everyWay.filter(({ railId }) => !isNative(RAILS[railId].asset));
-  if (ways.length === 0) return skip(code, 'SOL goes to the wallet itself.');
+  if (ways.length === 0) return skip(code, 'Skipped: SOL is paid to the wallet itself.');
   const missing = ways.find(({ obstacles }) => obstacles.includes(code)) ?? ways.find(({ hasAccount }) => hasAccount === false);
   if (!missing) {
-    if (ways.every(({ prospect }) => payoutOf(prospect) === null)) return skip(code, 'There is no payout wallet to look at.');
+    if (ways.every(({ prospect }) => payoutOf(prospect) === null)) return skip(code, 'Skipped: no payout wallet is set.');
     const isUnknown = ways.some(({ hasAccount, prospect }) => hasAccount === null && payoutOf(prospect) !== null);
-    return isUnknown ? warn(code, 'The Solana node does not answer right now. Ask again.', null) : pass(code, 'Payout accounts exist.');
+    return isUnknown ? warn(code, 'The Solana node does not respond. Retry.', null) : pass(code, 'Payout accounts exist.');
   }
   const payTo = payoutOf(missing.prospect)!;
-  const detail = `The payout wallet ${payTo} has no USDC account yet.`;
+  const detail = `The payout wallet ${payTo} has no USDC account.`;
   const transaction = await ataTransaction(ctx, payTo);
   const fix: Fix = transaction
     ? {
-        detail: `${detail} Sign this transaction with it and send it: that creates the account.`,
+        detail: `${detail} Sign the transaction with it and send it to create the account.`,
         transaction,
         sign_url: `${ctx.baseUrl}/sign#${transaction}`,
       }
     : fixOf(code, missing.railId, missing.prospect);
   if (missing.obstacles.includes(code)) return fail(code, `${missing.railId}: ${detail}`, fix);
-  return warn(code, 'The payout wallet has no USDC account yet. The first buyer pays for creating it.', fix);
+  return warn(code, 'The payout wallet has no USDC account. The first buyer pays to create it.', fix);
 }

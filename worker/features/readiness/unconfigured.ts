@@ -7,8 +7,7 @@ import { missingForProcessor } from '#platform/providers/processor.ts';
 
 export const UnconfiguredBody = z.record(z.string(), z.array(z.string())).openapi('Unconfigured', {
   description:
-    'What the operator has not set up, by `google`, `github`, `processor` and `mail`: the variables and bindings that each lacks, by name; ' +
-    'by `keys` those that lack a key which open payments, channels or subscriptions name. What is whole is not in it. None of it stops a sale.',
+    'Unconfigured parts of the deployment: `google`, `github`, `processor` and `mail`, each with the names of its missing variables and bindings; `keys`, with those that lack a key which open payments, channels or subscriptions name. Complete parts are absent. None of them blocks a sale.',
   example: { github: ['GITHUB_CLIENT_SECRET'], mail: ['MAIL_PROVIDER', 'MAIL_FROM'] },
 });
 

@@ -4,7 +4,19 @@ import { iso } from '#core/time.ts';
 import type { InvoiceMetadata } from '#papers/facts.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
-import { MoneyBody, Timestamp } from '#platform/http/openapi.ts';
+import {
+  AccountUuid,
+  CreatedAt,
+  Livemode,
+  MoneyBody,
+  NetworkId,
+  PayerWallet,
+  ProductUuid,
+  ReceiptUuid,
+  RecipientWallet,
+  Timestamp,
+  TransactionSignature,
+} from '#platform/http/openapi.ts';
 import { isPlanProduct } from '#rules/plans.ts';
 import { type ReceiptFacts, signReceipt } from './document.ts';
 import { InvoiceMetadataBody } from './papers/invoice-metadata.ts';
@@ -14,57 +26,65 @@ export { findReceiptOfTransaction, getReceiptWithFate, type Receipt, wholeReceip
 
 const DocumentBody = z
   .object({
-    version: z.enum(['1', '2']),
-    receipt_id: z.uuid(),
-    tx_sig: z.string(),
-    network: z.string(),
-    slot: z.int(),
-    block_time: Timestamp,
-    payer: z.string(),
-    recipient: z.string(),
-    amount: MoneyBody,
-    fee: MoneyBody.optional(),
-    product_id: z.uuid(),
-    product_name: z.string(),
-    merchant: z.object({ account_id: z.uuid(), display_name: z.string() }),
-    memo: z.string(),
-    issued_at: Timestamp,
-    livemode: z.boolean(),
+    version: z.enum(['1', '2']).describe('Version of the document format.'),
+    receipt_id: ReceiptUuid,
+    tx_sig: TransactionSignature,
+    network: NetworkId,
+    slot: z.int().describe('Slot of the block.'),
+    block_time: Timestamp.describe('Time of the block.'),
+    payer: PayerWallet,
+    recipient: RecipientWallet,
+    amount: MoneyBody.describe('Paid amount.'),
+    fee: MoneyBody.optional().describe('Service fee, paid in the same transaction as the price; absent if none applies.'),
+    product_id: ProductUuid,
+    product_name: z.string().describe('Name of the product at the time of payment.'),
+    merchant: z
+      .object({ account_id: AccountUuid, display_name: z.string().describe('Name of the account, as buyers see it.') })
+      .describe('Seller.'),
+    memo: z.string().describe('Memo that the transaction must carry to be matched to this payment.'),
+    issued_at: Timestamp.describe('Time of issue.'),
+    livemode: Livemode,
     price_quote: z
-      .object({ price: MoneyBody, rate: z.string(), source: z.string(), as_of: Timestamp })
+      .object({
+        price: MoneyBody.describe('Price before conversion.'),
+        rate: z.string().describe('Units of the price’s asset for one unit of the paid asset: a decimal as text.'),
+        source: z.string().describe('Source of the exchange rate.'),
+        as_of: Timestamp.describe('Time of the exchange rate.'),
+      })
       .optional()
-      .openapi({ description: 'Where the price was of another asset than what was paid. Version 2.' }),
-    operator: z.object({ name: z.string(), url: z.string() }).optional().openapi({ description: 'Who runs the service. Version 2.' }),
+      .describe('Exchange rate, if the price had another asset than the payment. From version 2.'),
+    operator: z
+      .object({ name: z.string().describe('Name of the operator.'), url: z.string().describe('URL of the operator.') })
+      .optional()
+      .describe('Operator of the service. From version 2.'),
   })
   .openapi('ReceiptDocument');
 
-const PrevHash = z.string().openapi({
-  description:
-    'Of the link before: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, ' +
-    '"sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a chain carries 64 zeros.',
-  example: '0'.repeat(64),
-});
+const PrevHash = z
+  .string()
+  .openapi({ example: '0'.repeat(64) })
+  .describe(
+    'Hash of the previous link: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, "sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a chain has 64 zeros.',
+  );
 
 export const ReceiptBody = z
   .object({
-    receipt_id: z.uuid(),
-    tx_sig: z.string(),
-    document: DocumentBody.openapi({ description: 'Signed as its RFC 8785 bytes.' }),
-    sha256: z.string(),
-    signature: z.string().openapi({ description: 'Ed25519 over the bytes, base58.' }),
-    key_id: z.string(),
-    verify_url: z.string(),
-    public_url: z.string(),
+    receipt_id: ReceiptUuid,
+    tx_sig: TransactionSignature,
+    document: DocumentBody.describe('Signed document, as its RFC 8785 bytes.'),
+    sha256: z.string().describe('SHA-256 of the document’s bytes, in hex.'),
+    signature: z.string().describe('Ed25519 signature over the bytes, in base58.'),
+    key_id: z.string().describe('Identifier of the signing key, published at `/.well-known/svc-receipt-keys.json`.'),
+    verify_url: z.string().describe('URL at which the service verifies the receipt.'),
+    public_url: z.string().describe('URL of the public proof page.'),
     link: z
-      .object({ seq: z.int(), prev_hash: PrevHash })
+      .object({ seq: z.int().describe('Position of the receipt in its receipt chain, from 1.'), prev_hash: PrevHash })
       .optional()
-      .openapi({
-        description:
-          'Place in its hash chain. An account has one in each mode for each `direction`: what it received, and what it paid for plans. ' +
-          'Merchant view only.',
-      }),
-    invoice_metadata: InvoiceMetadataBody.optional().openapi({ description: 'What the merchant wrote to it. Merchant view only.' }),
-    created_at: Timestamp,
+      .describe(
+        'Position in the receipt chain. An account has one chain per mode and `direction`: received payments, and payments for plans. Merchant view only.',
+      ),
+    invoice_metadata: InvoiceMetadataBody.optional().describe('Invoice metadata of the merchant. Merchant view only.'),
+    created_at: CreatedAt,
   })
   .openapi('Receipt');
 

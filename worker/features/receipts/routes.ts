@@ -13,28 +13,29 @@ import { findMetadata, getPublicReceipt, getReceipt, getReceiptWithFate, hasRece
 
 /** What narrows a list of receipts, and an export alike. */
 export const ReceiptQuery = {
-  wallet: z.string().max(64).optional(),
+  wallet: z.string().max(64).optional().describe('Return only objects of this wallet.'),
   q: z
     .string()
     .max(200)
     .optional()
-    .openapi({
-      description:
-        'The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or e-mail address. If none begins ' +
-        'with it: words of the product name, invoice number, reference or billed name.',
-    }),
-  product_id: idOf<ProductId>().optional(),
-  direction: z.enum(DIRECTIONS).default('received').openapi({ description: 'What you were paid, what you paid for plans, or both.' }),
+    .describe(
+      'Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address. If none begins with it, matches words of the product name, invoice number, reference or billed name.',
+    ),
+  product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
+  direction: z.enum(DIRECTIONS).default('received').describe('Direction of the receipts: received payments, payments for plans, or both.'),
 };
 const VerificationBody = z
   .object({
-    valid: z.boolean(),
-    reason: z.enum(['sha256_mismatch', 'signature_invalid', 'unknown_key', 'record_mismatch', 'transaction_orphaned']).optional(),
-    sha256_matches: z.boolean(),
-    signature_valid: z.boolean(),
-    key_id: z.string(),
-    sha256: z.string(),
-    checked_at: Timestamp,
+    valid: z.boolean().describe('True if the receipt is authentic and its payment is still valid.'),
+    reason: z
+      .enum(['sha256_mismatch', 'signature_invalid', 'unknown_key', 'record_mismatch', 'transaction_orphaned'])
+      .optional()
+      .describe('Reason the receipt is not valid.'),
+    sha256_matches: z.boolean().describe('True if the document’s bytes have the hash of the receipt.'),
+    signature_valid: z.boolean().describe('True if the named key signed these bytes.'),
+    key_id: z.string().describe('Identifier of the signing key.'),
+    sha256: z.string().describe('SHA-256 of the document’s bytes, in hex.'),
+    checked_at: Timestamp.describe('Time of the check.'),
   })
   .openapi('ReceiptVerification');
 
@@ -43,7 +44,7 @@ export const receiptRoutes = routes('Receipts')
     path: 'GET /receipt/{receipt_id}',
     id: 'getReceipt',
     summary: 'Get a receipt',
-    description: 'The full signed receipt.',
+    description: 'Returns the full signed receipt.',
     returns: ReceiptBody,
     codes: ['not_found'],
     answer: async ({ scope, params }) => {
@@ -56,7 +57,7 @@ export const receiptRoutes = routes('Receipts')
     path: 'GET /receipts',
     id: 'listReceipts',
     summary: 'List receipts',
-    description: `Receipts, newest first. ${countedLessWith('`q`')}`,
+    description: `Lists receipts, newest first. ${countedLessWith('`q`')}`,
     query: { ...PageQuery, ...ReceiptQuery },
     returns: pageOf(ReceiptBody, 'ReceiptPage'),
     answer: async ({ scope, query: { wallet, q, product_id: productId, direction, ...query } }) => {
@@ -73,7 +74,7 @@ export const receiptRoutes = routes('Receipts')
     path: 'GET /receipt/{receipt_id}/public',
     id: 'getPublicReceipt',
     summary: 'Get a public proof',
-    description: 'The proof anybody may see.',
+    description: 'Returns the public proof of a receipt.',
     bucket: 'receipt',
     returns: ReceiptBody,
     codes: ['not_found'],
@@ -84,7 +85,7 @@ export const receiptRoutes = routes('Receipts')
     path: 'GET /receipt/{receipt_id}/verify',
     id: 'verifyReceipt',
     summary: 'Verify a receipt',
-    description: 'Recompute the hash and check the signature.',
+    description: 'Recomputes the hash and verifies the signature of a receipt.',
     bucket: 'receipt',
     returns: VerificationBody,
     codes: ['not_found'],
@@ -106,16 +107,18 @@ export const receiptRoutes = routes('Receipts')
 
 const KeySetBody = z
   .object({
-    keys: z.array(
-      z.object({
-        kty: z.literal('OKP'),
-        crv: z.literal('Ed25519'),
-        x: z.string(),
-        kid: z.string(),
-        use: z.literal('sig'),
-        alg: z.literal('EdDSA'),
-      }),
-    ),
+    keys: z
+      .array(
+        z.object({
+          kty: z.literal('OKP').describe('JWK key type.'),
+          crv: z.literal('Ed25519').describe('JWK curve.'),
+          x: z.string().describe('JWK public key.'),
+          kid: z.string().describe('JWK key identifier.'),
+          use: z.literal('sig').describe('JWK key use.'),
+          alg: z.literal('EdDSA').describe('JWK algorithm.'),
+        }),
+      )
+      .describe('Public keys as a JWK set.'),
   })
   .openapi('ReceiptKeySet');
 
@@ -124,7 +127,7 @@ export const receiptKeyRoutes = routes('Receipts').public({
   path: 'GET /.well-known/svc-receipt-keys.json',
   id: 'getReceiptKeys',
   summary: 'Get receipt keys',
-  description: 'Public keys that sign receipts, old ones too.',
+  description: 'Returns the public keys that sign receipts, including retired ones.',
   returns: KeySetBody,
   answer: ({ ctx }) => receiptKeySet(ctx.config.RECEIPT_KEYS),
 });

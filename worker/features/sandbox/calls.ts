@@ -47,12 +47,13 @@ export async function begin(
 ): Promise<SandboxSession> {
   const known = SCENARIOS[scenario];
   if (!known || !Object.hasOwn(SCENARIOS, scenario))
-    throw invalid('scenario', 'Not a scenario: GET /v1/testing/scenarios', 'unknown_scenario');
+    throw invalid('scenario', 'Expected a scenario of GET /v1/testing/scenarios', 'unknown_scenario');
   const { amount, delay_seconds: delaySeconds = 0, failure = null } = given;
   const taken: string[] = known.options.map((option) => OPTION_NAMES[option]);
   const foreign = Object.keys(given).find((name) => !taken.includes(name));
-  if (foreign !== undefined) throw invalid(`options.${foreign}`, `This scenario takes ${taken.join(', ')}`, 'not_taken');
-  if (amount && rest.productId !== null) throw invalid('options.amount', 'The product that is named has a price of its own', 'not_both');
+  if (foreign !== undefined) throw invalid(`options.${foreign}`, `Expected one of ${taken.join(', ')}`, 'not_taken');
+  if (amount && rest.productId !== null)
+    throw invalid('options.amount', 'Not allowed with product_id, which has its own price', 'not_both');
   const options = { price: amount ? { asset: amount.asset, amount: amount.amount } : null, delaySeconds, failure };
   return beginSession(scope, actor, { ...rest, scenario: scenario as ScenarioName, options }, storeAnswer);
 }
@@ -88,18 +89,19 @@ export async function payInSandbox(
   storeAnswer: StoreAnswer<TestPayment>,
 ): Promise<TestPayment> {
   const named = [paymentId, required, transaction].filter((one) => one !== undefined);
-  if (named.length !== 1) throw invalid('payment_id', 'Name one of payment_id, payment_required and transaction', 'exactly_one');
+  if (named.length !== 1)
+    throw invalid('payment_id', 'Expected exactly one of payment_id, payment_required and transaction', 'exactly_one');
   if (transaction !== undefined) {
     if (outcome !== 'paid' && outcome !== 'declined')
-      throw invalid('outcome', 'A transaction that is prepared already is signed as it is, or declined', 'not_taken');
+      throw invalid('outcome', 'Expected paid or declined for a prepared transaction', 'not_taken');
     return signTransaction(scope, { transaction, outcome, wallet: label === null ? null : walletOf(scope, label) }, storeAnswer);
   }
   const wallet = walletOf(scope, label);
   if (paymentId !== undefined)
     return payPayment(await loadPayable(scope, paymentId), { outcome, wallet, isNamed: label !== null }, storeAnswer);
-  if (outcome === 'late') throw invalid('outcome', 'A challenge has no session that could end first', 'not_taken');
+  if (outcome === 'late') throw invalid('outcome', 'Not allowed with payment_required, which has no session', 'not_taken');
   const challenge = parsePaymentRequired(required);
-  if (!challenge) throw invalid('payment_required', 'Not a challenge of x402 version 2', 'invalid_value');
+  if (!challenge) throw invalid('payment_required', 'Expected an x402 version 2 challenge', 'invalid_value');
   return payRequired(scope, { required: challenge, outcome, wallet }, storeAnswer);
 }
 

@@ -87,7 +87,7 @@ export async function payPayment(
 
 function requirePayable({ now }: Scope, payment: Payment, outcome: TestOutcome): void {
   if (payment.status === 'CONFIRMED')
-    throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
+    throw new ApiError('state_conflict', { detail: 'The payment is already confirmed.', meta: { reason: 'confirmed' } });
   if (outcome === 'late') return;
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (now > payment.expiresAt) throw new ApiError('session_expired');

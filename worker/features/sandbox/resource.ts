@@ -1,35 +1,47 @@
 import { z } from '@hono/zod-openapi';
-import { ASSETS } from '#core/money.ts';
 import { iso, SECOND } from '#core/time.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
-import { given, Timestamp } from '#platform/http/openapi.ts';
+import { AssetName, CreatedAt, given, PaymentUuid, Timestamp } from '#platform/http/openapi.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
 import { OUTCOMES } from './outcomes.ts';
 
-const Named = z.object({ type: z.string(), id: z.string() });
+const Named = z.object({ type: z.string().describe('Type of the object.'), id: z.string().describe('Unique identifier.') });
 
 export const SandboxSessionBody = z
   .object({
-    session_id: z.uuid(),
-    scenario: z.string(),
-    status: z.enum(SANDBOX_SESSION.states),
-    livemode: z.literal(false),
-    seed: z.string(),
-    clock: z.object({ now: Timestamp, advanced_seconds: z.int() }).openapi({ description: 'Stands still between moves.' }),
-    objects: z.array(Named),
-    steps: z.array(
-      z.object({
-        at: Timestamp,
-        action: z.string(),
-        object: Named.optional(),
-        state: z.string().optional(),
-        event_id: z.string().optional(),
-        event_type: z.string().optional(),
-      }),
-    ),
-    deliveries: z.object({ sent: z.int(), succeeded: z.int(), failed: z.int() }),
-    created_at: Timestamp,
+    session_id: z.uuid().describe('Identifier of the session.'),
+    scenario: z.string().describe('Name of the scenario.'),
+    status: z.enum(SANDBOX_SESSION.states).describe('Status of the object.'),
+    livemode: z.literal(false).describe('True for real money, false for the sandbox.'),
+    seed: z.string().describe('Seed of the scenario. The same seed produces the same steps.'),
+    clock: z
+      .object({
+        now: Timestamp.describe('Current time of the session.'),
+        advanced_seconds: z.int().describe('Seconds by which the clock was advanced.'),
+      })
+      .describe('Clock of the session. It stops between advances.'),
+    objects: z.array(Named).describe('Objects that the session created.'),
+    steps: z
+      .array(
+        z.object({
+          at: Timestamp.describe('Time of the step, by the session’s clock.'),
+          action: z.string().describe('Action of the step.'),
+          object: Named.optional().describe('Object as its GET operation returns it.'),
+          state: z.string().optional().describe('Current state of the object.'),
+          event_id: z.string().optional().describe('Identifier of the event. Use it to process each event once.'),
+          event_type: z.string().optional().describe('Type of the event, such as `payment.confirmed`.'),
+        }),
+      )
+      .describe('Steps, in order.'),
+    deliveries: z
+      .object({
+        sent: z.int().describe('Number of attempts.'),
+        succeeded: z.int().describe('Number of deliveries that succeeded.'),
+        failed: z.int().describe('Number of deliveries that failed.'),
+      })
+      .describe('Delivery status of the session’s events.'),
+    created_at: CreatedAt,
   })
   .openapi('SandboxSession');
 
@@ -42,45 +54,49 @@ export const AdvanceSeconds = z
 
 export const BeginRequest = z
   .object({
-    scenario: z.string().max(64).openapi({ description: 'One of GET /v1/testing/scenarios.' }),
+    scenario: z.string().max(64).describe('Scenario from GET /v1/testing/scenarios.'),
     seed: z
       .string()
       .min(1)
       .max(64)
       .optional()
-      .openapi({ description: 'Sessions of one scenario and seed go through the same steps in the same order.' }),
-    product_id: z.uuid().optional().openapi({ description: 'What is sold; by default the session makes a product for itself.' }),
-    endpoint_id: z.uuid().optional().openapi({ description: 'The only endpoint that hears of it; by default all of your sandbox.' }),
-    advance_seconds: AdvanceSeconds.optional().openapi({ description: 'Moves the clock once more after the scenario.' }),
+      .describe('Seed of the scenario. Sessions of one scenario and seed run the same steps in the same order.'),
+    product_id: z.uuid().optional().describe('Product to sell. By default the session creates one.'),
+    endpoint_id: z.uuid().optional().describe('Only endpoint that receives the events. Defaults to all sandbox endpoints.'),
+    advance_seconds: AdvanceSeconds.optional().describe('Seconds by which to advance the clock after the scenario.'),
     options: z
       .object({
-        amount: z.object({ asset: z.enum(ASSETS), amount: z.string().max(64), base_units: z.string().max(64).optional() }).optional(),
-        delay_seconds: z.number().int().min(0).max(3600).optional(),
-        failure: z.enum(['transaction_failed', 'session_expired']).optional(),
+        amount: z
+          .object({
+            asset: AssetName,
+            amount: z
+              .string()
+              .max(64)
+              .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
+            base_units: z.string().max(64).optional().describe('Amount in the smallest units of the asset: an integer as text.'),
+          })
+          .optional()
+          .describe('Amount to pay. Defaults to the price.'),
+        delay_seconds: z.number().int().min(0).max(3600).optional().describe('Delay in seconds.'),
+        failure: z.enum(['transaction_failed', 'session_expired']).optional().describe('Failure to simulate.'),
       })
-      .default({}),
+      .default({})
+      .describe('Chosen options of the scenario.'),
   })
   .openapi('SandboxSessionRequest', { example: { scenario: 'payment_confirmed', seed: 'monday', options: {} } });
 
 export const PayRequest = z
   .object({
-    payment_id: z.uuid().optional(),
+    payment_id: PaymentUuid.optional(),
     payment_required: z
       .union([z.string().max(65_536), z.record(z.string(), z.unknown())])
       .optional()
-      .openapi({
-        description: 'A challenge of x402: the value of PAYMENT-REQUIRED, or the object in it.',
-      }),
-    transaction: WireTransaction.optional().openapi({
-      description: 'Signed as a test wallet. Sent to the simulated chain once nobody else has to sign; otherwise only signed.',
-    }),
-    outcome: z.enum(OUTCOMES).default('paid'),
-    wallet: z
-      .string()
-      .min(1)
-      .max(64)
-      .optional()
-      .openapi({ description: 'A name for a test wallet that lasts; without one it is another each time.' }),
+      .describe('x402 challenge: the value of the PAYMENT-REQUIRED header, or its decoded object.'),
+    transaction: WireTransaction.optional().describe(
+      'Transaction, signed as a test wallet. Sent to the simulated chain if no other signature is missing; otherwise only signed.',
+    ),
+    outcome: z.enum(OUTCOMES).default('paid').describe('Result of the test payment; `paid` by default.'),
+    wallet: z.string().min(1).max(64).optional().describe('Name of a persistent test wallet. By default a new one is used each time.'),
   })
   .openapi('TestPaymentRequest', { example: { payment_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', outcome: 'paid' } });
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { EndpointId, IdentitySessionId, PaymentId, ProductId, SandboxSessionId } from '#core/ids.ts';
-import { created, idOf, idParam, ModeQuery } from '#platform/http/openapi.ts';
+import { created, IdentitySessionUuid, idOf, idParam, ModeQuery, PayerWallet, TransactionSignature } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { AdvanceSeconds, BeginRequest, PayRequest, SandboxSessionBody } from './resource.ts';
@@ -15,15 +15,24 @@ export const sandboxRoutes = routes('Sandbox')
     path: 'GET /testing/scenarios',
     id: 'listScenarios',
     summary: 'List scenarios',
-    description: 'What can be tried in the sandbox.',
+    description: 'Lists the scenarios of the sandbox.',
     mode: 'sandbox',
     returns: z
       .object({
-        items: z.array(
-          z.object({ scenario: z.string(), description: z.string(), options: z.array(z.string()), expected: z.array(z.string()) }),
-        ),
+        items: z
+          .array(
+            z.object({
+              scenario: z.string().describe('Name of the scenario.'),
+              description: z.string().describe('Description of the scenario.'),
+              options: z.array(z.string()).describe('Available options of the scenario.'),
+              expected: z.array(z.string()).describe('Expected event types, in order.'),
+            }),
+          )
+          .describe('Entries of this page.'),
       })
-      .openapi('SandboxScenarios', { description: '`expected`: the types of its events, in the order in which they are recorded.' }),
+      .openapi('SandboxScenarios', {
+        description: 'Scenarios. `expected` lists the event types of each in the order in which they are recorded.',
+      }),
     answer: async () => ({ items: (await load()).scenarios() }),
   })
   .write({
@@ -31,8 +40,7 @@ export const sandboxRoutes = routes('Sandbox')
     id: 'createSandboxSession',
     summary: 'Run a scenario',
     description:
-      'Answers at once; poll the session, or listen to your sandbox endpoints. Everything in it has `livemode: false`, and its customers have ' +
-      'references that begin with its id. It is erased 30 days after its end.',
+      'Runs a scenario. Returns immediately: poll the session, or listen on your sandbox endpoints. Its objects have `livemode: false`, and its customer references begin with its id. The session is erased 30 days after its end.',
     mode: 'sandbox',
     body: BeginRequest,
     returns: created(SandboxSessionBody),
@@ -48,17 +56,17 @@ export const sandboxRoutes = routes('Sandbox')
     path: 'GET /testing/sessions',
     id: 'listSandboxSessions',
     summary: 'List sandbox sessions',
-    description: 'Recent sandbox sessions, newest first.',
+    description: 'Lists recent sandbox sessions, newest first.',
     mode: 'sandbox',
-    query: z.object({ ...ModeQuery, limit: z.coerce.number().int().min(1).max(100).default(20) }),
-    returns: z.object({ items: z.array(SandboxSessionBody) }).openapi('SandboxSessions'),
+    query: z.object({ ...ModeQuery, limit: z.coerce.number().int().min(1).max(100).default(20).describe('Maximum number of entries.') }),
+    returns: z.object({ items: z.array(SandboxSessionBody).describe('Entries of this page.') }).openapi('SandboxSessions'),
     answer: async ({ scope, query }) => ({ items: await (await load()).list(scope, query.limit) }),
   })
   .read({
     path: 'GET /testing/sessions/{session_id}',
     id: 'getSandboxSession',
     summary: 'Get a sandbox session',
-    description: 'One sandbox session.',
+    description: 'Returns a sandbox session.',
     mode: 'sandbox',
     params,
     returns: SandboxSessionBody,
@@ -68,12 +76,14 @@ export const sandboxRoutes = routes('Sandbox')
   .write({
     path: 'POST /testing/sessions/{session_id}/advance',
     id: 'advanceSandboxSession',
-    summary: 'Advance a clock',
+    summary: 'Advance the clock',
     description:
-      'What falls due on the way happens in its order and at its time. At most 400 days; a session moves one way and once at a time, for 60 days after its beginning.',
+      'Advances the clock of the session. Everything due on the way happens in order and at its time. At most 400 days per call. The clock only moves forward, one call at a time, for 60 days after the session began.',
     mode: 'sandbox',
     params,
-    body: z.object({ seconds: AdvanceSeconds }).openapi('AdvanceRequest', { example: { seconds: 86_400 } }),
+    body: z
+      .object({ seconds: AdvanceSeconds.describe('Seconds by which to advance the clock.') })
+      .openapi('AdvanceRequest', { example: { seconds: 86_400 } }),
     returns: SandboxSessionBody,
     codes: ['not_found', 'state_conflict'],
     once: async ({ scope, params, body }, storeAnswer) =>
@@ -85,16 +95,15 @@ export const sandboxRoutes = routes('Sandbox')
     id: 'payTest',
     summary: 'Pay as a test wallet',
     description:
-      'A payment is signed and broadcast on the simulated chain, and never confirmed by this: confirm it as your page would, or wait until it ' +
-      'is found. A challenge of x402 is answered with what the agent sends as PAYMENT-SIGNATURE. `declined` answers no signature.',
+      'Pays as a test wallet. A payment is signed and broadcast on the simulated chain, but not confirmed: confirm it as your page would, or wait until it is found. An x402 challenge returns the value that an agent sends as PAYMENT-SIGNATURE. `declined` returns no signature.',
     mode: 'sandbox',
     body: PayRequest,
     returns: z
       .object({
-        tx_signature: z.string().optional(),
-        payment_signature: z.string().optional(),
-        transaction: z.string().optional(),
-        payer_wallet: z.string(),
+        tx_signature: TransactionSignature.optional(),
+        payment_signature: z.string().optional().describe('Value for the `PAYMENT-SIGNATURE` header.'),
+        transaction: z.string().optional().describe('Solana transaction in base64. Unsigned if the service created it.'),
+        payer_wallet: PayerWallet,
       })
       .openapi('TestPayment'),
     codes: ['not_found', 'state_conflict', 'payment_failed', 'session_expired', 'payment_mismatch', 'identity_verification_required'],
@@ -112,21 +121,24 @@ export const sandboxRoutes = routes('Sandbox')
     path: 'POST /testing/identity',
     id: 'identifyTest',
     summary: 'Identify a test buyer',
-    description: 'Complete a buyer’s identity as the connector would.',
+    description: 'Completes a buyer’s identity check as the connector would.',
     mode: 'sandbox',
     body: z
       .object({
-        identity_session_id: z.uuid(),
-        provider_user_id: z.string().regex(/^[\x21-\x7e]{1,64}$/, 'Expected 1 to 64 visible characters'),
-        username: z.string().min(1).max(64).optional(),
+        identity_session_id: IdentitySessionUuid,
+        provider_user_id: z
+          .string()
+          .regex(/^[\x21-\x7e]{1,64}$/, 'Expected 1 to 64 visible characters')
+          .describe('Buyer’s user id on the messaging platform.'),
+        username: z.string().min(1).max(64).optional().describe('Buyer’s user name on the messaging platform.'),
       })
       .openapi('TestIdentity'),
     returns: z
       .object({
-        identity_session_id: z.uuid(),
-        provider: z.enum(IDENTITY_PROVIDERS),
-        provider_user_id: z.string(),
-        status: z.literal('completed'),
+        identity_session_id: IdentitySessionUuid,
+        provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
+        provider_user_id: z.string().describe('Buyer’s user id on the messaging platform.'),
+        status: z.literal('completed').describe('Status of the object.'),
       })
       .openapi('CompletedTestIdentity'),
     codes: ['not_found', 'state_conflict', 'identity_expired'],

@@ -38,7 +38,7 @@ export async function subscribeAs(
   { outcome, wallet }: Subscribe,
   storeAnswer: StoreAnswer<TestPayment>,
 ): Promise<TestPayment> {
-  if (outcome === 'overpaid') throw invalid('outcome', 'A subscription is collected at its price: nothing can be overpaid', 'not_taken');
+  if (outcome === 'overpaid') throw invalid('outcome', 'Not allowed for a subscription, which is collected at its price', 'not_taken');
   const authorization = (await findAuthorizationOf(scope.db, payment.id)) ?? raise('not_found');
   if (wallet !== null && wallet.address !== authorization.subscriberWallet)
     throw new ApiError('payment_mismatch', { meta: { reason: 'not_a_signer', wallet: wallet.address } });
@@ -60,13 +60,13 @@ export async function subscribeAs(
       if (!isAborted(error)) throw error;
     }
   }
-  throw new ApiError('state_conflict', { detail: 'Too many changes at once. Retry.', meta: { reason: 'contended' } });
+  throw new ApiError('state_conflict', { detail: 'Too many concurrent changes. Retry.', meta: { reason: 'contended' } });
 }
 
 const nothingToSign = (problem: string | null): ApiError =>
   problem === null
-    ? new ApiError('state_conflict', { detail: 'Nothing is left to sign: confirm the payment.', meta: { reason: 'subscribed' } })
-    : new ApiError('payment_mismatch', { detail: 'The network refuses what is left to sign.', meta: { reason: 'transaction_rejected' } });
+    ? new ApiError('state_conflict', { detail: 'Nothing is left to sign. Confirm the payment.', meta: { reason: 'subscribed' } })
+    : new ApiError('payment_mismatch', { detail: 'The network refuses the next step.', meta: { reason: 'transaction_rejected' } });
 
 async function sign(scope: Scope, wallet: TestWallet | null, transaction: string) {
   const signed = await (wallet === null ? planVouchedSignature(scope, transaction) : planSignature(scope, wallet, transaction));

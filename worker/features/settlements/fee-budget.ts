@@ -11,11 +11,11 @@ import { hasPaidBefore } from './store.ts';
 
 /** What the budget is, in the words of the document. */
 export const FEE_BUDGET_TEXT =
-  `We pay the network's fee of ${PLAN_NAMES.map((plan) => `${PLANS[plan].feesPerDay} payments a day (${plan})`).join(', ')}, and free ` +
-  'accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets ' +
-  `that have paid you before. Buying a plan uses none of these. A payer may have ${PAYER_LIMITS.open} payments open, and ${PAYER_LIMITS.failed} that failed on chain in ` +
-  `${PAYER_LIMITS.failedMinutes} minutes, over all merchants. Beyond that it is 429 \`rate_limited\`, and \`meta\` has the \`reason\` ` +
-  '(`fee_budget` or `payer_busy`), the limit and what is left.';
+  `The service pays the network fee of ${PLAN_NAMES.map((plan) => `${PLANS[plan].feesPerDay} payments a day (${plan})`).join(', ')}, and free ` +
+  'accounts share a budget of the deployment. Once half of it was spent on failed payments, the rest of the day is reserved for wallets ' +
+  `that have paid you before. Purchases of plans do not count. A payer may have ${PAYER_LIMITS.open} open payments, and ${PAYER_LIMITS.failed} failed ones within ` +
+  `${PAYER_LIMITS.failedMinutes} minutes, over all merchants. Beyond that, calls return 429 \`rate_limited\` with the \`reason\` in \`meta\` ` +
+  '(`fee_budget` or `payer_busy`), the limit and the remaining number.';
 
 const accountObject = (merchantId: string) => `account:${admissionIdOf(merchantId)}`;
 /** All free accounts together: opening many of them does not give many budgets. */
@@ -107,12 +107,12 @@ const UNBLAMED: ReadonlySet<Settlement['purpose']> = new Set(['activation', 'met
 export async function noteFailedFee(ctx: Ctx, { merchantId, livemode, purpose }: Settlement): Promise<void> {
   if (UNBLAMED.has(purpose) || !livemode) return;
   const noted = admissionObject(ctx, accountObject(merchantId)).noteFailedFee(ctx.wallNow);
-  await noted.catch((error: unknown) => ctx.note(`failed fee not noted: ${storyOf(error)}`));
+  await noted.catch((error: unknown) => ctx.note(`failed fee not recorded: ${storyOf(error)}`));
 }
 
 const POOL_TEXT = {
-  free: 'The network fees we pay for all free accounts together are used up for today (UTC). A paid plan has a budget of its own.',
-  plans: 'The network fees we pay for plans are used up for today (UTC), for all accounts together.',
+  free: 'Today’s network fee budget of all free accounts is used up (UTC). Retry tomorrow, or upgrade to a paid plan.',
+  plans: 'Today’s network fee budget of plan purchases is used up (UTC). Retry tomorrow.',
 };
 
 function newBudgetError(
@@ -123,8 +123,8 @@ function newBudgetError(
   const detail = pool
     ? POOL_TEXT[pool]
     : isForKnownPayers
-      ? 'Too many of today’s payments failed on chain. Until the day ends (UTC) only wallets that have paid this merchant before are served.'
-      : 'The network fees we pay for this account are used up for today (UTC). A higher plan has more.';
+      ? 'Too many of today’s payments failed on the chain. Until tomorrow (UTC), only wallets that have paid this merchant before can pay.'
+      : 'Today’s network fee budget of this account is used up (UTC). Retry tomorrow, or upgrade.';
   const meta = { reason: 'fee_budget', limit, left, plan, ...(pool ? { shared: true } : {}) };
   return new ApiError('rate_limited', { detail, retryAfterSeconds: (resetAt - ctx.wallNow) / SECOND, meta });
 }

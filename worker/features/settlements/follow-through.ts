@@ -73,7 +73,7 @@ export async function claimOwn(ctx: Shard, settlement: Settlement, beside: Write
 
 async function newBusyPayerError(ctx: Shard, settlement: Settlement): Promise<ApiError> {
   return new ApiError('rate_limited', {
-    detail: 'This payer has too many payments open, or too many that failed on chain. The same payment may be sent again later.',
+    detail: 'The payer has too many open or failed payments. Send the same payment again later.',
     retryAfterSeconds: BUSY_SECONDS,
     meta: { reason: 'payer_busy', ...(await readPayerLimits(ctx, settlement)) },
   });

@@ -1,8 +1,14 @@
 import { z } from '@hono/zod-openapi';
+import { TransactionSignature } from '#platform/http/openapi.ts';
 
 /** What a caller is told while the chain has not decided: the same for a sale and for a plan. */
 export const RETRY_AFTER_SECONDS = 2;
 
 export const SettlePending = z
-  .object({ success: z.literal(false), error_reason: z.literal('settlement_pending'), tx_signature: z.string(), retry_after: z.int() })
+  .object({
+    success: z.literal(false).describe('True if the payment was settled.'),
+    error_reason: z.literal('settlement_pending').describe('Reason the payment is not settled yet.'),
+    tx_signature: TransactionSignature,
+    retry_after: z.int().describe('Seconds to wait before the same payment is sent again.'),
+  })
   .openapi('SettlePending');

@@ -21,14 +21,15 @@ type CancelProof = { txSignature: string } | { wire: string };
 
 const PROBLEMS: Record<CancellationProblem, () => ApiError> = {
   cancelled: () => new ApiError('subscription_cancelled'),
-  nothing_left: () => new ApiError('subscription_requires_reapproval', { detail: 'There is no subscription left on the chain to cancel.' }),
+  nothing_left: () =>
+    new ApiError('subscription_requires_reapproval', { detail: 'The subscription does not exist on the chain. Nothing can be cancelled.' }),
   unavailable: () => newOutage(),
 };
 
 const newOutage = (): ApiError => new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
 const newMismatch = (reason: string, { retryable = false } = {}): ApiError =>
   new ApiError('payment_mismatch', {
-    detail: 'This does not prove that the subscription was cancelled.',
+    detail: 'The transaction does not cancel the subscription. Check the signature.',
     retryable,
     ...(retryable ? { retryAfterSeconds: 2 } : {}),
     meta: { reason },

@@ -19,7 +19,8 @@ import { askForLook, getAuthorization } from './reconcile.ts';
 const params = z.object({
   authorization_id: z
     .string()
-    .refine((text) => isAuthorizationId(text), 'Not the id of a native subscription')
+    .refine((text) => isAuthorizationId(text), 'Expected the id of a native subscription')
+    .describe('Identifier of the native subscription.')
     .openapi({ param: { name: 'authorization_id', in: 'path' }, example: 'nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5' }) as unknown as z.ZodType<
     AuthorizationId,
     AuthorizationId
@@ -27,23 +28,25 @@ const params = z.object({
 });
 
 const CancelIntentRequest = z
-  .object({ wallet_address: z.string().min(32).max(44).openapi({ description: 'The wallet that subscribed.' }) })
+  .object({ wallet_address: z.string().min(32).max(44).describe('Wallet that subscribed.') })
   .openapi('CancelIntentRequest', { example: { wallet_address: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ' } });
 const CancelIntentBody = z
   .object({
-    transaction: z.string().openapi({ description: 'Unsigned, base64. Sign it with the wallet, then send it, or have us send it.' }),
-    expires_at: Timestamp.openapi({ description: 'From then on it can land no more.' }),
-    effective_at: Timestamp.openapi({ description: 'From then on nothing can be collected.' }),
+    transaction: z
+      .string()
+      .describe('Unsigned transaction in base64. Sign it with the wallet, then send it yourself or through this service.'),
+    expires_at: Timestamp.describe('Time after which the transaction cannot land.'),
+    effective_at: Timestamp.describe('Time from which nothing can be collected.'),
   })
   .openapi('CancelIntent');
 
 const CancelProofRequest = z
   .object({
-    tx_signature: TxSignature.optional().openapi({ description: 'Of a transaction that landed, or is about to.' }),
-    transaction: WireTransaction.optional().openapi({ description: 'Signed; we send it.' }),
+    tx_signature: TxSignature.optional().describe('Signature of the cancelling transaction, landed or in flight.'),
+    transaction: WireTransaction.optional().describe('Signed transaction. The service sends it.'),
   })
   .refine((proof) => (proof.tx_signature === undefined) !== (proof.transaction === undefined), {
-    message: 'Send exactly one of tx_signature and transaction',
+    message: 'Expected exactly one of tx_signature and transaction',
   })
   .openapi('CancelProof', {
     example: { tx_signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' },
@@ -54,8 +57,12 @@ export const subscriptionRoutes = routes('Subscriptions')
     path: 'GET /access/native-subscriptions',
     id: 'listNativeSubscriptions',
     summary: 'List native subscriptions',
-    description: `Native subscriptions as they are stored, newest first. ${countedLessWith('`product_id` and `status` together')}`,
-    query: { ...PageQuery, status: z.enum(AUTHORIZATION.states).optional(), product_id: idOf<ProductId>().optional() },
+    description: `Lists stored native subscriptions, newest first. ${countedLessWith('`product_id` and `status` together')}`,
+    query: {
+      ...PageQuery,
+      status: z.enum(AUTHORIZATION.states).optional().describe('Return only objects with this status.'),
+      product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
+    },
     returns: pageOf(AuthorizationBody, 'NativeSubscriptionPage'),
     answer: async ({ scope, query: { status, product_id: productId, ...query } }) => {
       const page = pageRequest(query, status !== undefined && productId !== undefined ? COUNTED_FILTERED_MAX : undefined);
@@ -67,8 +74,7 @@ export const subscriptionRoutes = routes('Subscriptions')
     id: 'getNativeSubscription',
     summary: 'Get a native subscription',
     description:
-      'As it is stored. What was done on the chain without this service is read within seconds of the call, and once a day without one: call again, ' +
-      'or wait for the event.',
+      'Returns the stored state of a native subscription. Changes that were made on the chain without this service are read within seconds of this call, and otherwise once a day: call again, or wait for the event.',
     params,
     returns: AuthorizationBody,
     codes: ['not_found'],
@@ -84,8 +90,7 @@ export const subscriptionRoutes = routes('Subscriptions')
     id: 'stopNativeSubscription',
     summary: 'Stop a native subscription',
     description:
-      'End collecting, at once and for good; it needs a person who signed in within the last 15 minutes. What is paid for lasts. The buyer’s consent ' +
-      'stays on the chain until the buyer cancels: the buyer is told how, where an address is known. Repeated, it changes nothing.',
+      'Stops collecting, immediately and permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. The buyer’s consent remains on the chain until the buyer cancels; the buyer gets instructions by email if an address is known. A repeated call changes nothing.',
     key: 'none',
     params,
     query: ModeQuery,
@@ -103,7 +108,7 @@ export const cancellationRoutes = routes('Subscriptions')
     id: 'prepareNativeCancellation',
     summary: 'Prepare a cancellation',
     description:
-      'What the buyer’s wallet signs to end the subscription. It changes nothing by itself: a buyer can cancel on the chain at any time, with us or without.',
+      'Creates the transaction that the buyer’s wallet signs to end the subscription. Changes nothing by itself. Buyers can also cancel on the chain at any time, without this service.',
     bucket: 'confirm',
     by: 'authorization_id',
     params,
@@ -123,8 +128,7 @@ export const cancellationRoutes = routes('Subscriptions')
     id: 'confirmNativeCancellation',
     summary: 'Confirm a cancellation',
     description:
-      'By the signature of the transaction that cancelled, or the signed transaction itself, which we send. The account on the chain proves it: 422 ' +
-      '`payment_mismatch` with `meta.reason` where it does not, retryable while the transaction may still land.',
+      'Confirms a cancellation by the signature of its transaction, or by the signed transaction itself, which the service sends. The account on the chain is the proof: 422 `payment_mismatch` with `meta.reason` if it does not match, retryable while the transaction may still land.',
     bucket: 'confirm',
     by: 'authorization_id',
     key: 'required',

@@ -2,35 +2,39 @@ import { z } from '@hono/zod-openapi';
 import { iso } from '#core/time.ts';
 import { TimelineItem } from '#features/webhooks/timeline.ts';
 import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
-import { given, Timestamp } from '#platform/http/openapi.ts';
+import { CreatedAt, given, Livemode, MembershipUuid, PaymentUuid, Timestamp, UpdatedAt } from '#platform/http/openapi.ts';
 import { MESSAGE_AUTHORS, TICKET, TICKET_CATEGORIES } from '#rules/states.ts';
 
 export const MessageBody = z
-  .object({ message_id: z.uuid(), author: z.enum(MESSAGE_AUTHORS), body: z.string(), created_at: Timestamp })
+  .object({
+    message_id: z.uuid().describe('Identifier of the message.'),
+    author: z.enum(MESSAGE_AUTHORS).describe('Author of the message.'),
+    body: z.string().describe('Text of the message.'),
+    created_at: CreatedAt,
+  })
   .openapi('SupportMessage');
 
 export const TicketBody = z
   .object({
-    ticket_id: z.uuid(),
-    subject: z.string(),
-    category: z.enum(TICKET_CATEGORIES),
-    status: z.enum(TICKET.states),
-    payment_id: z.uuid().optional(),
-    membership_id: z.uuid().optional(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    last_message_at: Timestamp,
-    livemode: z.boolean(),
+    ticket_id: z.uuid().describe('Identifier of the ticket.'),
+    subject: z.string().describe('Subject of the ticket.'),
+    category: z.enum(TICKET_CATEGORIES).describe('Category of the ticket.'),
+    status: z.enum(TICKET.states).describe('Status of the object.'),
+    payment_id: PaymentUuid.optional(),
+    membership_id: MembershipUuid.optional(),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
+    last_message_at: Timestamp.describe('Time of the last message.'),
+    livemode: Livemode,
   })
   .openapi('SupportTicket');
 
-export const NewTicketBody = TicketBody.extend({ messages: z.array(MessageBody) }).openapi('CreatedSupportTicket');
+export const NewTicketBody = TicketBody.extend({ messages: z.array(MessageBody).describe('Messages, oldest first.') }).openapi(
+  'CreatedSupportTicket',
+);
 export const ThreadBody = NewTicketBody.extend({
-  messages_before: z
-    .uuid()
-    .optional()
-    .openapi({ description: 'There are older messages: `before` takes this id. Absent: there are none.' }),
-  timeline: z.array(TimelineItem).openapi({ description: 'Of the linked payment or membership, oldest first; empty without one.' }),
+  messages_before: z.uuid().optional().describe('Value of `before` that returns older messages. Absent if none exist.'),
+  timeline: z.array(TimelineItem).describe('Events of the linked payment or membership, oldest first; empty without one.'),
 }).openapi('SupportThread');
 
 /** A ticket with what was written on it, and the story of what it is about. */

@@ -15,11 +15,11 @@ const Body = ShownText(10_000);
 
 const CreateTicketRequest = z
   .object({
-    subject: ShownName(160, 3),
-    body: Body,
-    category: z.enum(TICKET_CATEGORIES).default('other'),
-    payment_id: idOf<PaymentId>().optional(),
-    membership_id: idOf<MembershipId>().optional(),
+    subject: ShownName(160, 3).describe('Subject of the ticket.'),
+    body: Body.describe('Text of the message, 1 to 10,000 characters.'),
+    category: z.enum(TICKET_CATEGORIES).default('other').describe('Category of the ticket.'),
+    payment_id: idOf<PaymentId>().optional().describe('Identifier of the payment. It grants access to the payment’s status.'),
+    membership_id: idOf<MembershipId>().optional().describe('Identifier of the membership.'),
   })
   .openapi('CreateTicketRequest', {
     example: { subject: 'A payment is missing', body: 'The buyer has paid: see the explorer.', category: 'payment' },
@@ -30,7 +30,7 @@ export const supportRoutes = routes('Support')
     path: 'POST /support/tickets',
     id: 'createTicket',
     summary: 'Create a ticket',
-    description: `Text is text, and shown as it was written. An account writes at most ${SUPPORT_MESSAGES_MAX} messages in an hour.`,
+    description: `Creates a ticket. Text is shown exactly as written. An account can send at most ${SUPPORT_MESSAGES_MAX} messages per hour.`,
     body: CreateTicketRequest,
     returns: NewTicketBody,
     codes: ['not_found'],
@@ -44,14 +44,15 @@ export const supportRoutes = routes('Support')
     path: 'GET /support/tickets',
     id: 'listTickets',
     summary: 'List tickets',
-    description: 'Tickets, the one somebody wrote to last first.',
+    description: 'Lists tickets, ordered by the latest message, newest first.',
     query: {
       ...PageQuery,
       per_page: positiveInteger(TICKETS_PER_PAGE.max)
         .default(TICKETS_PER_PAGE.default)
-        .openapi({ type: 'integer', minimum: 1, maximum: TICKETS_PER_PAGE.max, default: TICKETS_PER_PAGE.default }),
-      status: z.enum(TICKET.states).optional(),
-      scope: z.enum(['mine', 'all']).default('mine').openapi({ description: '`all`: of every account, for staff.' }),
+        .openapi({ type: 'integer', minimum: 1, maximum: TICKETS_PER_PAGE.max, default: TICKETS_PER_PAGE.default })
+        .describe('Number of entries per page.'),
+      status: z.enum(TICKET.states).optional().describe('Return only objects with this status.'),
+      scope: z.enum(['mine', 'all']).default('mine').describe('Scope of the list. `all`: tickets of all accounts, for staff.'),
     },
     returns: pageOf(TicketBody, 'SupportTicketPage'),
     answer: async ({ scope, actor, query: { status, scope: whose, ...rest } }) => {
@@ -65,12 +66,10 @@ export const supportRoutes = routes('Support')
     path: 'GET /support/tickets/{ticket_id}',
     id: 'getTicket',
     summary: 'Get a ticket',
-    description:
-      `A ticket, its newest messages (at most ${THREAD_MAX.messages}), and the story of what it is about. Where there are older ones, ` +
-      '`messages_before` says what `before` takes to read them.',
+    description: `Returns a ticket with its newest messages (at most ${THREAD_MAX.messages}) and the timeline of its subject. If older messages exist, \`messages_before\` is the value of \`before\` that returns them.`,
     query: {
       ...ModeQuery,
-      before: idOf<TicketMessageId>().optional().openapi({ description: 'Only what was written before this message.' }),
+      before: idOf<TicketMessageId>().optional().describe('Return only messages before this one.'),
     },
     returns: ThreadBody,
     codes: ['not_found'],
@@ -81,8 +80,8 @@ export const supportRoutes = routes('Support')
     path: 'POST /support/tickets/{ticket_id}/message',
     id: 'addTicketMessage',
     summary: 'Add a message',
-    description: 'Write on a ticket; a resolved one is open again.',
-    body: z.object({ body: Body }).openapi('AddMessageRequest'),
+    description: 'Adds a message to a ticket. A resolved ticket is reopened.',
+    body: z.object({ body: Body.describe('Text of the message, 1 to 10,000 characters.') }).openapi('AddMessageRequest'),
     returns: ThreadBody,
     codes: ['not_found', 'ticket_closed', 'state_conflict'],
     shard: ({ scope, actor, params }) => scopeOfTicket(scope, actor, params.ticket_id),
@@ -94,7 +93,7 @@ export const supportRoutes = routes('Support')
     path: 'POST /support/tickets/{ticket_id}/close',
     id: 'closeTicket',
     summary: 'Close a ticket',
-    description: 'Close a ticket for good.',
+    description: 'Closes a ticket permanently.',
     returns: ThreadBody,
     codes: ['not_found', 'state_conflict'],
     shard: ({ scope, actor, params }) => scopeOfTicket(scope, actor, params.ticket_id),
@@ -105,7 +104,7 @@ export const supportRoutes = routes('Support')
     path: 'POST /support/tickets/{ticket_id}/resolve',
     id: 'resolveTicket',
     summary: 'Resolve a ticket',
-    description: 'Staff say that a ticket is answered; silent for 14 days, it is closed.',
+    description: 'Marks a ticket as resolved, for staff. It is closed after 14 days without a message.',
     returns: ThreadBody,
     codes: ['not_found', 'ticket_closed', 'state_conflict'],
     check: ({ actor }) => requireStaff(actor),

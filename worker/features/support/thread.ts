@@ -15,7 +15,7 @@ const isStaff = ({ via, isStaff, permissions }: Actor): boolean => isStaff && (v
 /** 403 for all who are not staff. */
 export function requireStaff(actor: Actor): void {
   if (isStaff(actor)) return;
-  const detail = 'Only staff of this service may do this.';
+  const detail = 'Only staff of this deployment may do this.';
   throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'staff_required' } });
 }
 

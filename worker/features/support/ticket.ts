@@ -67,7 +67,7 @@ async function refuseTooMany(ctx: Shard, actor: Actor): Promise<void> {
   if (written.length < max) return;
   const free = written.at(-max)!.at + HOUR;
   throw new ApiError('rate_limited', {
-    detail: `An account writes at most ${max} messages to support in an hour.`,
+    detail: `The account has sent ${max} support messages within an hour. Retry later.`,
     retryAfterSeconds: Math.max(1, (free - ctx.wallNow) / SECOND),
   });
 }
@@ -144,7 +144,7 @@ const sideOf = (actor: Actor, { merchantId }: Ticket) => (merchantId === actor.a
 /** An account that was deleted reads no answer, and no text is kept for it. 409 state_conflict. */
 async function refuseDeleted({ db }: Scope, { merchantId }: Ticket): Promise<void> {
   if ((await findAccount(db, merchantId))?.status !== 'deleted') return;
-  throw new ApiError('state_conflict', { detail: 'The account of this ticket was deleted.', meta: { reason: 'account_deleted' } });
+  throw new ApiError('state_conflict', { detail: 'The account of this ticket is deleted.', meta: { reason: 'account_deleted' } });
 }
 
 /**

@@ -92,7 +92,7 @@ async function startBehind(scope: Scope, eventId: string, type: string | undefin
   // Nothing that is in the archive comes behind what is not.
   if (row) return { archiveId: Number.MAX_SAFE_INTEGER, skip: 0, seq: row.seq };
   const found = await findArchived(scope, eventId);
-  const problem = { loc: ['query', 'after'], msg: 'There is no event with this id', type: 'not_found' };
+  const problem = { loc: ['query', 'after'], msg: 'Expected the id of an event', type: 'not_found' };
   if (!found) return raise('validation_error', { problems: [problem] });
   const upToIt = found.object.slice(0, found.object.findIndex(({ id }) => id === eventId) + 1);
   return { archiveId: found.archiveId, skip: ofType(upToIt, type).length, seq: 0 };

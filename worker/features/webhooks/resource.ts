@@ -5,7 +5,7 @@ import { addDays, iso, isoOrNull } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
 import type { NewStoredEvent } from '#platform/db/tables/events.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
-import { given, idOf, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { AccountUuid, CreatedAt, given, idOf, Livemode, ObjectVersion, orNull, Timestamp, UpdatedAt } from '#platform/http/openapi.ts';
 import { EVENT_TYPES, isTypePattern } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
 
@@ -13,56 +13,77 @@ const TypePattern = z
   .string()
   .max(80)
   .refine(isTypePattern, {
-    message: 'Not an event type, `group.*` or `*`. GET /v1/webhooks/event-types lists them',
+    message: 'Expected an event type, `group.*` or `*`: GET /v1/webhooks/event-types',
     params: { type: 'unknown_event_type' },
   });
 const Url = z.string().max(2048).openapi({ format: 'uri', example: 'https://shop.example.com/hooks' });
 const settings = {
-  description: z.string().max(500).optional(),
-  event_types: z.array(TypePattern).min(1).max(60).optional(),
-  product_ids: z.array(idOf<ProductId>()).max(100).optional(),
-  signed_payload: z.enum(['timestamp.body', 'body']).optional(),
+  description: z.string().max(500).optional().describe('Your own description of the endpoint.'),
+  event_types: z
+    .array(TypePattern)
+    .min(1)
+    .max(60)
+    .optional()
+    .describe('Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them.'),
+  product_ids: z.array(idOf<ProductId>()).max(100).optional().describe('Products to send events of; empty: all products.'),
+  signed_payload: z
+    .enum(['timestamp.body', 'body'])
+    .optional()
+    .describe('Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.'),
 };
 
-export const CreateEndpointRequest = z.object({ url: Url, ...settings }).openapi('CreateWebhookEndpointRequest', {
-  example: { url: 'https://shop.example.com/hooks', event_types: ['payment.confirmed', 'membership.*'] },
-});
+export const CreateEndpointRequest = z
+  .object({ url: Url.describe('https URL that receives the events.'), ...settings })
+  .openapi('CreateWebhookEndpointRequest', {
+    example: { url: 'https://shop.example.com/hooks', event_types: ['payment.confirmed', 'membership.*'] },
+  });
 export const UpdateEndpointRequest = z
   .object({
-    url: Url.optional(),
+    url: Url.optional().describe('https URL that receives the events.'),
     ...settings,
-    description: orNull(settings.description).optional(),
-    status: z.enum(ENDPOINT.states).optional(),
+    description: orNull(settings.description).optional().describe('Your own description of the endpoint.'),
+    status: z.enum(ENDPOINT.states).optional().describe('Status of the object.'),
   })
   .openapi('UpdateWebhookEndpointRequest', { example: { event_types: ['payment.*'] } });
 
-const MakerBody = z.object({ kind: z.enum(['key', 'person']), id: z.uuid() }).openapi('Maker');
+const MakerBody = z
+  .object({
+    kind: z.enum(['key', 'person']).describe('Kind of the creator: `key` or `person`.'),
+    id: z.uuid().describe('Identifier of the key or account.'),
+  })
+  .openapi('Maker');
 
 export const EndpointBody = z
   .object({
-    endpoint_id: z.uuid(),
-    kind: z.enum(['webhook', 'automation']),
-    url: z.string(),
-    description: z.string().optional(),
-    event_types: z.array(z.string()),
-    product_ids: z.array(z.uuid()),
-    status: z.enum(ENDPOINT.states),
-    disabled_reason: z.string().optional(),
-    signed_payload: z.enum(['timestamp.body', 'body']),
-    secret_hint: z.string(),
-    last_success_at: Timestamp.optional(),
-    last_failure_at: Timestamp.optional(),
-    failure_streak: z.int(),
-    failing_since: Timestamp.optional().openapi({ description: 'Since when every delivery fails.' }),
-    disables_at: Timestamp.optional().openapi({ description: 'When the endpoint is given up, unless a delivery succeeds before.' }),
-    livemode: z.boolean(),
-    created_by: MakerBody,
-    changed_by: MakerBody.optional(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    endpoint_id: z.uuid().describe('Identifier of the endpoint.'),
+    kind: z.enum(['webhook', 'automation']).describe('Kind of the object.'),
+    url: z.string().describe('URL that receives the events.'),
+    description: z.string().optional().describe('Your own description of the endpoint.'),
+    event_types: z
+      .array(z.string())
+      .describe('Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them.'),
+    product_ids: z.array(z.uuid()).describe('Products to send events of; empty: all products.'),
+    status: z.enum(ENDPOINT.states).describe('Status of the object.'),
+    disabled_reason: z.string().optional().describe('Reason the endpoint is disabled.'),
+    signed_payload: z
+      .enum(['timestamp.body', 'body'])
+      .describe('Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.'),
+    secret_hint: z.string().describe('Last characters of the secret.'),
+    last_success_at: Timestamp.optional().describe('Time of the last successful attempt.'),
+    last_failure_at: Timestamp.optional().describe('Time of the last failed attempt.'),
+    failure_streak: z.int().describe('Number of failed attempts since the last success.'),
+    failing_since: Timestamp.optional().describe('Time since which all deliveries fail.'),
+    disables_at: Timestamp.optional().describe('Time at which the endpoint is disabled, unless a delivery succeeds before.'),
+    livemode: Livemode,
+    created_by: MakerBody.describe('Key or person that created the endpoint.'),
+    changed_by: MakerBody.optional().describe('Key or person that last changed the URL or the secret.'),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   })
   .openapi('WebhookEndpoint');
-export const EndpointSecretBody = EndpointBody.extend({ secret: z.string() }).openapi('WebhookEndpointWithSecret');
+export const EndpointSecretBody = EndpointBody.extend({
+  secret: z.string().describe('Signing secret. Shown only in this response.'),
+}).openapi('WebhookEndpointWithSecret');
 
 const disablesAt = ({ status, failingSince }: Endpoint): string | null =>
   status === 'enabled' && failingSince !== null ? iso(addDays(failingSince, ENDPOINT_FAILING_DAYS)) : null;
@@ -92,22 +113,22 @@ export const toEndpointResource = (endpoint: Endpoint): z.infer<typeof EndpointB
 
 export const DeliveryBody = z
   .object({
-    delivery_id: z.int(),
-    endpoint_id: z.uuid(),
-    event_id: z.string(),
-    event_type: z.string(),
-    status: z.enum(DELIVERY.states),
-    attempt: z.int(),
-    max_attempts: z.int(),
-    response_status: z.int().optional(),
-    response_ms: z.int().optional(),
-    response_excerpt: z.string().optional(),
-    error: z.string().optional(),
-    test: z.literal(true).optional().openapi({ description: 'Sent by a test of the endpoint.' }),
-    next_attempt_at: orNull(Timestamp).optional(),
-    replay_of: z.int().optional(),
-    created_at: Timestamp,
-    completed_at: Timestamp.optional(),
+    delivery_id: z.int().describe('Identifier of the delivery.'),
+    endpoint_id: z.uuid().describe('Identifier of the endpoint.'),
+    event_id: z.string().describe('Identifier of the event. Use it to process each event once.'),
+    event_type: z.string().describe('Type of the event, such as `payment.confirmed`.'),
+    status: z.enum(DELIVERY.states).describe('Status of the object.'),
+    attempt: z.int().describe('Number of the attempt, from 1.'),
+    max_attempts: z.int().describe('Maximum number of attempts.'),
+    response_status: z.int().optional().describe('HTTP status that your server returned.'),
+    response_ms: z.int().optional().describe('Response time of your server in milliseconds.'),
+    response_excerpt: z.string().optional().describe('Beginning of the response body of your server.'),
+    error: z.string().optional().describe('Reason the attempt failed without a response.'),
+    test: z.literal(true).optional().describe('True for a delivery from a test of the endpoint.'),
+    next_attempt_at: orNull(Timestamp).optional().describe('Time of the next attempt.'),
+    replay_of: z.int().optional().describe('Identifier of the delivery that this one repeats.'),
+    created_at: CreatedAt,
+    completed_at: Timestamp.optional().describe('Time of completion.'),
   })
   .openapi('WebhookDelivery');
 
@@ -132,36 +153,44 @@ export const toDeliveryResource = (delivery: Delivery): z.infer<typeof DeliveryB
 
 /** What narrows a list of events. */
 export const EventQuery = {
-  event_type: z.enum(EVENT_TYPES).optional(),
+  event_type: z.enum(EVENT_TYPES).optional().describe('Return only events of this type.'),
   after: z
     .string()
     .max(64)
     .optional()
-    .openapi({ description: 'The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000.' }),
+    .describe('Identifier of an event. The list begins after it. A list that is read by this cursor has no limit of 10,000 rows.'),
 };
 
 /** What some events are about beside their object. */
 const BESIDE = {
-  refund: z.record(z.string(), z.unknown()).optional().openapi({ description: 'Of `payment.refunded`: the refund that was seen.' }),
-  proof: z.record(z.string(), z.unknown()).optional().openapi({ description: 'Of `receipt.proof_sent`: to whom, and under which id.' }),
-  message: z.record(z.string(), z.unknown()).optional().openapi({ description: 'Of a ticket: the message that was written.' }),
+  refund: z.record(z.string(), z.unknown()).optional().describe('Refund of a `payment.refunded` event.'),
+  proof: z.record(z.string(), z.unknown()).optional().describe('Recipient and identifier of a `receipt.proof_sent` event.'),
+  message: z.record(z.string(), z.unknown()).optional().describe('Message of a ticket event.'),
 };
 
 export const EventBody = z
   .object({
-    id: z.string(),
-    type: z.enum(EVENT_TYPES),
-    test: z.literal(true).optional().openapi({ description: 'Of a test: an example that happened to nobody. It is in no list of events.' }),
-    created_at: Timestamp,
-    livemode: z.boolean(),
-    api_version: z.string(),
-    account_id: z.uuid(),
-    subject: z.object({ type: z.string(), id: z.string(), version: z.int() }),
-    data: z.object({
-      object: z.record(z.string(), z.unknown()),
-      previous: z.record(z.string(), z.unknown()).optional(),
-      ...BESIDE,
-    }),
+    id: z.string().describe('Unique identifier of the event.'),
+    type: z.enum(EVENT_TYPES).describe('Type of the object.'),
+    test: z.literal(true).optional().describe('True for a test event: an example without a real object. Event lists do not contain it.'),
+    created_at: CreatedAt,
+    livemode: Livemode,
+    api_version: z.string().describe('API version of the event’s schema.'),
+    account_id: AccountUuid,
+    subject: z
+      .object({
+        type: z.string().describe('Type of the object.'),
+        id: z.string().describe('Identifier of the object.'),
+        version: ObjectVersion,
+      })
+      .describe('Object of the event, and the version of the object.'),
+    data: z
+      .object({
+        object: z.record(z.string(), z.unknown()).describe('Object as its GET operation returns it.'),
+        previous: z.record(z.string(), z.unknown()).optional().describe('Previous values of the changed fields, if known.'),
+        ...BESIDE,
+      })
+      .describe('Data of the event.'),
   })
   .openapi('Event');
 

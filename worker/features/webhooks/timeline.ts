@@ -6,12 +6,12 @@ import { Timestamp } from '#platform/http/openapi.ts';
 import { loadTimeline } from './events.store.ts';
 
 export const TimelineItem = z.object({
-  at: Timestamp,
-  kind: z.enum(['event', 'delivery']),
-  type: z.string(),
-  event_id: z.string().optional(),
-  delivery_id: z.int().optional(),
-  status: z.string().optional(),
+  at: Timestamp.describe('Time of the event or delivery.'),
+  kind: z.enum(['event', 'delivery']).describe('Kind of the object.'),
+  type: z.string().describe('Type of the object.'),
+  event_id: z.string().optional().describe('Identifier of the event. Use it to process each event once.'),
+  delivery_id: z.int().optional().describe('Identifier of the delivery.'),
+  status: z.string().optional().describe('Status of the object.'),
 });
 
 type Item = z.infer<typeof TimelineItem>;
@@ -57,7 +57,7 @@ export async function readTimeline(
   if (after !== undefined && from === 0) {
     const problem = {
       loc: ['query', 'after'],
-      msg: 'This is no cursor of this timeline. Send the next of a page before',
+      msg: 'Expected the next of a previous page',
       type: 'not_found',
     };
     throw new ApiError('validation_error', { problems: [problem] });

@@ -8,13 +8,13 @@ import { channelOperatorsOf, feePayersOf, pullersOf } from './fee-payer.ts';
 import { SANDBOX_WALLET } from './simulated-config.ts';
 
 const WHY: Record<UnspendableReason, string> = {
-  off_curve: 'No key can sign for this address: it belongs to a program. Give the address of the wallet itself.',
-  token_account: 'This is a token account, not a wallet. Give the wallet that owns it; its USDC account is found from there.',
-  mint: 'This is the mint of a token, not a wallet.',
-  program: 'This is a program, not a wallet.',
-  sysvar: 'This is an account of the cluster itself, not a wallet.',
-  own_key: 'This is an address of this service, not a wallet of yours.',
-  not_system_account: 'This account belongs to a program, so nobody can spend from it as from a wallet.',
+  off_curve: 'The address belongs to a program, so no key can sign for it. Send the address of the wallet itself.',
+  token_account: 'This is a token account, not a wallet. Send the wallet that owns it; the service derives the USDC account.',
+  mint: 'The address is a token mint, not a wallet. Send the address of your wallet.',
+  program: 'The address is a program, not a wallet. Send the address of your wallet.',
+  sysvar: 'The address is a cluster account, not a wallet. Send the address of your wallet.',
+  own_key: 'The address belongs to this service. Send the address of your wallet.',
+  not_system_account: 'The account belongs to a program, so a wallet cannot spend from it.',
 };
 
 /** Addresses of the service itself: a merchant who names one as a payout wallet would receive nothing. */

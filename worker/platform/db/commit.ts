@@ -143,7 +143,7 @@ export async function transact<F, T>(
       ctx.note(`batch failed: ${storyOf(error)}`);
       if (attempt < TRIES_MAX) continue;
       if (isConstraint(error))
-        throw new ApiError('state_conflict', { detail: 'Too many changes at once. Retry.', meta: { reason: 'contended' } });
+        throw new ApiError('state_conflict', { detail: 'Too many concurrent changes. Retry.', meta: { reason: 'contended' } });
       throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
     }
   }

@@ -115,7 +115,8 @@ async function openAnswer(ctx: Ctx, request: IdempotentRequest, sealed: string):
     return await unseal(ctx.config.SEAL_KEYS, purposeOf(request), sealed);
   } catch (error) {
     ctx.note(`kept answer: ${storyOf(error)}`);
-    const detail = 'This request was done, and its answer cannot be opened any more. Look at what it made; a new key makes another.';
+    const detail =
+      'The request succeeded, but its stored response cannot be decrypted. Read the created object; a new key creates another one.';
     throw new ApiError('idempotency_conflict', { detail, meta: { reason: 'answer_lost' } });
   }
 }

@@ -88,7 +88,7 @@ export async function answerLeased<T>(
     await commit(ctx, { events: [], writes: held.lease.finish(answer), result: null });
     return answer;
   } catch (error) {
-    ctx.note(`answer not kept: ${storyOf(error)}`);
+    ctx.note(`answer not stored: ${storyOf(error)}`);
     const known = await findRecord(ctx, request);
     // Under its own fence the record is this very answer.
     if (known?.fence === held.lease.fence && known.status !== null) return answer;

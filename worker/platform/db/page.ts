@@ -17,7 +17,7 @@ export interface PageRequest {
 export function pageRequest(query: { page: number; per_page: number }, countMax = COUNTED_ROWS_MAX): PageRequest {
   const offset = (query.page - 1) * query.per_page;
   if (offset >= COUNTED_ROWS_MAX) {
-    const msg = `Lists are paged through up to row ${COUNTED_ROWS_MAX.toLocaleString('en')}: narrow this one by a filter`;
+    const msg = `Expected a page up to row ${COUNTED_ROWS_MAX.toLocaleString('en')}: narrow the list by a filter`;
     throw new ApiError('validation_error', { problems: [{ loc: ['query', 'page'], msg, type: 'too_far' }] });
   }
   return { page: query.page, perPage: query.per_page, offset, countMax };

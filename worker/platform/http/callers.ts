@@ -53,7 +53,7 @@ const requireKey = (bucket: CallBucket) =>
   createMiddleware<ActorEnv>(async (c, next) => {
     const actor = await c.var.authenticate(c, 'execute', bucket);
     if (actor.via !== 'key') {
-      const detail = 'This is called by servers. Send a key in X-Svc-Key.';
+      const detail = 'The call is for servers. Send a key in X-Svc-Key.';
       throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'key_required' } });
     }
     await setActor(c, actor);
@@ -63,19 +63,19 @@ const requireKey = (bucket: CallBucket) =>
 /** 403 invalid_authorization for a live key, and for a token that does not ask for the sandbox. */
 function requireSandbox(c: RouteContext<ActorEnv>): void {
   if (!c.var.scope.livemode) return;
-  const detail = 'This is the sandbox. Call it with a sandbox key, or with a token and `?mode=sandbox`.';
+  const detail = 'The call exists only in the sandbox. Send a sandbox key, or a token and `?mode=sandbox`.';
   throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sandbox_key_required' } });
 }
 
 /** 403 invalid_authorization for a sandbox key: what the service itself is paid has no sandbox. */
 function requireLiveMode(c: RouteContext<ActorEnv>): void {
   if (c.var.scope.livemode) return;
-  const detail = 'This has no sandbox. Call it with a live key or a token.';
+  const detail = 'The call has no sandbox. Send a live key or a token.';
   throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
 }
 
 const tokenRequired = (): ApiError => {
-  const detail = 'A key cannot do this. Use a signed-in session.';
+  const detail = 'A key cannot make this call. Use a signed-in session.';
   return new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'token_required' } });
 };
 
@@ -240,8 +240,8 @@ function signInRequired({ config }: Ctx, { signIn }: Actor): ApiError {
   const minutes = Math.ceil(config.FRESH_SIGN_IN_SECONDS / 60);
   const isBareNonce = signIn?.method === 'nonce';
   const detail = isBareNonce
-    ? 'This needs a sign-in with the whole text, which names this service. Ask for a new one, have the wallet sign `message`, then repeat it.'
-    : `This needs a person who signed in within the last ${minutes} minutes. Sign in again, then repeat it.`;
+    ? 'The session was signed with the bare nonce. Request a new message, sign the whole `message` with the wallet, then repeat the call.'
+    : `The call requires a sign-in within the last ${minutes} minutes. Sign in again, then repeat it.`;
   const meta = { reason: 'sign_in_required', ...(isBareNonce ? { sign_in: '/v1/auth/wallet/nonce' } : {}) };
   return new ApiError('invalid_authorization', { status: 403, detail, meta });
 }

@@ -30,12 +30,10 @@ export const checkIdempotencyKey = (key: 'required' | 'optional') =>
     await next();
   });
 
-const KeyBody = z.string().openapi({
-  minLength: IDEMPOTENCY_KEY.min,
-  maxLength: IDEMPOTENCY_KEY.max,
-  description: 'Names this request: sent again, it has no second effect. Without a credential, from the same address alone.',
-  example: '0b6f6a9e-5f0e-4f0c-9d7e-2f4f0f3f6a51',
-});
+const KeyBody = z
+  .string()
+  .openapi({ minLength: IDEMPOTENCY_KEY.min, maxLength: IDEMPOTENCY_KEY.max, example: '0b6f6a9e-5f0e-4f0c-9d7e-2f4f0f3f6a51' })
+  .describe('Unique key of this request. A repeated request has no second effect. Without a credential, the key counts per IP address.');
 /** Described here, enforced by the route's middleware: a missing key has an error of its own. */
 export const IdempotencyHeader = z.object({ 'Idempotency-Key': KeyBody });
 export const OptionalIdempotencyHeader = z.object({ 'Idempotency-Key': KeyBody.optional() });

@@ -4,6 +4,7 @@ import { createMiddleware } from 'hono/factory';
 import { type ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
 import type { Id } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
+import { ASSETS } from '#core/money.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
@@ -123,23 +124,27 @@ export const ok = <S extends z.ZodType>(schema: S, description = 'Done') => ({ 2
 export const created = <S extends z.ZodType>(schema: S, description = 'Created') => ({ 201: { description, content: content(schema) } });
 
 const Problem = z.object({
-  loc: z.array(z.union([z.string(), z.number()])),
-  msg: z.string(),
-  type: z.string(),
+  loc: z.array(z.union([z.string(), z.number()])).describe('Location of the problem: `body`, `query`, `path` or `header`, then the field.'),
+  msg: z.string().describe('Human-readable description of the problem.'),
+  type: z.string().describe('Stable code of the problem.'),
   ctx: z
-    .object({ nearest: z.string().optional() })
+    .object({ nearest: z.string().optional().describe('Known name closest to the unknown one.') })
     .optional()
-    .openapi({ description: 'Of an `unknown_field`: the known field whose name is nearest, if one is near.' }),
+    .describe('Details of an `unknown_field`: the closest known field, if any.'),
 });
 const errorFields = {
-  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
-  request_id: z.string(),
-  docs_url: z.string(),
-  retryable: z.boolean(),
-  meta: z.record(z.string(), z.unknown()),
+  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]).describe('Machine-readable error code. Branch on this.'),
+  request_id: z.string().describe('Identifier of the request in the operator’s log.'),
+  docs_url: z.string().describe('URL of a page that explains the error.'),
+  retryable: z.boolean().describe('True if the same request may succeed later.'),
+  meta: z.record(z.string(), z.unknown()).describe('Machine-readable details. The fields depend on the code.'),
 };
-export const ErrorBody = z.object({ detail: z.string(), ...errorFields }).openapi('Error');
-export const HTTPValidationError = z.object({ detail: z.array(Problem), ...errorFields }).openapi('HTTPValidationError');
+export const ErrorBody = z
+  .object({ detail: z.string().describe('Human-readable message. Do not branch on it.'), ...errorFields })
+  .openapi('Error');
+export const HTTPValidationError = z
+  .object({ detail: z.array(Problem).describe('Human-readable message. Do not branch on it.'), ...errorFields })
+  .openapi('HTTPValidationError');
 
 export type Failure = ErrorCode | { code: ErrorCode; status: ErrorStatus };
 
@@ -177,7 +182,7 @@ const LISTED = {
   validation_error: { loc: ['body', 'name'], msg: 'Expected a string', type: 'invalid_type' },
   unknown_field: {
     loc: ['body', 'payoutWallet'],
-    msg: 'This field is unknown. Did you mean payout_wallet?',
+    msg: 'The field is unknown. Did you mean payout_wallet?',
     type: 'unknown_field',
     ctx: { nearest: 'payout_wallet' },
   },
@@ -209,15 +214,16 @@ export const positiveInteger = (max: number) =>
     .pipe(z.number().min(1).max(max));
 
 export const PageQuery = {
-  page: positiveInteger(999_999_999).default(1).openapi({ type: 'integer', minimum: 1, default: 1 }),
+  page: positiveInteger(999_999_999).default(1).openapi({ type: 'integer', minimum: 1, default: 1 }).describe('Page number, from 1.'),
   per_page: positiveInteger(PER_PAGE.max)
     .default(PER_PAGE.default)
-    .openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max, default: PER_PAGE.default }),
+    .openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max, default: PER_PAGE.default })
+    .describe('Number of entries per page.'),
 };
 
 /** A token acts on live rows unless it asks for the sandbox; a key must not contradict its own mode. */
 export const ModeQuery = {
-  mode: z.enum(['live', 'sandbox']).optional().openapi({ description: 'The mode a token acts in; default live.' }),
+  mode: z.enum(['live', 'sandbox']).optional().describe('Mode in which a token acts; live by default.'),
 };
 
 /** A sentence for the description of a list that counts fewer rows under a filter. */
@@ -227,35 +233,81 @@ export const countedLessWith = (filter: string): string =>
 export const pageOf = <S extends z.ZodType>(item: S, name: string) =>
   z
     .object({
-      items: z.array(item),
-      page: z.int(),
-      per_page: z.int(),
-      total: z.int(),
-      total_pages: z.int(),
-      has_more: z.boolean(),
-      total_exact: z.literal(false).optional(),
+      items: z.array(item).describe('Entries of this page.'),
+      page: z.int().describe('Page number, from 1.'),
+      per_page: z.int().describe('Maximum number of entries per page.'),
+      total: z
+        .int()
+        .describe(
+          'Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them.',
+        ),
+      total_pages: z.int().describe('Number of pages.'),
+      has_more: z.boolean().describe('True if another page follows.'),
+      total_exact: z.literal(false).optional().describe('False if the list has more entries than `total`.'),
     })
     .openapi(name);
 
 /** An id as a request names it: a UUID, typed as what it is the id of. That there is one, and whose it is, the verb finds out. */
 export const idOf = <T extends Id>() => z.uuid() as unknown as z.ZodType<T, T>;
 
+/** `setup_intent_id`: setup intent. */
+const nounOf = (name: string): string => name.replace(/_id$/, '').replaceAll('_', ' ');
 export const idParam = <N extends string, T extends Id>(name: N, id: z.ZodType<T, T>) =>
-  z.object({ [name]: id.openapi({ param: { name, in: 'path' } }) } as Record<N, z.ZodType<T, T>>);
+  z.object({ [name]: id.describe(`Identifier of the ${nounOf(name)}.`).openapi({ param: { name, in: 'path' } }) } as Record<
+    N,
+    z.ZodType<T, T>
+  >);
 
 export const MoneyBody = z
-  .object({ asset: z.enum(['USDC', 'SOL']), amount: z.string(), base_units: z.string() })
+  .object({
+    asset: z.enum(['USDC', 'SOL']).describe('Asset: `USDC` or `SOL`.'),
+    amount: z.string().describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
+    base_units: z.string().describe('Amount in the smallest units of the asset: an integer as text.'),
+  })
   .openapi('Money', { example: { asset: 'USDC', amount: '12.5', base_units: '12500000' } });
 
 export const Timestamp = z.string().openapi({ format: 'date-time', example: '2026-11-21T09:00:00.000Z' });
-export const ServiceTime = Timestamp.openapi({
-  description: "Business time of this answer. Count down to `expires_at` from here, not from the device's clock.",
-});
-export const UpdateResponse = z.object({ detail: z.string(), updated_fields: z.array(z.string()) }).openapi('UpdateResponse');
-export const DetailResponse = z.object({ detail: z.string() }).openapi('DetailResponse');
-
+export const ServiceTime = Timestamp.describe(
+  "Business time of this response. Count down to `expires_at` from this time, not from the device's clock.",
+);
 /** In 3.1 a nullable component must be a union; `.nullable()` loses its null. */
 export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
+
+/** Fields that many resources share, each with its description. */
+export const CreatedAt = Timestamp.describe('Time at which the object was created.');
+export const UpdatedAt = Timestamp.describe('Time of the last change to the object.');
+export const ExpiresAt = Timestamp.describe('Time of expiry.');
+export const PaidThrough = orNull(Timestamp).describe('End of the paid time; null: no end.');
+export const Livemode = z.boolean().describe('True for real money, false for the sandbox.');
+export const ObjectVersion = z.int().describe('Version of the object. Each change increases it.');
+export const Detail = z.string().describe('Human-readable message. Do not branch on it.');
+
+export const AccountUuid = z.uuid().describe('Identifier of the account.');
+export const EntitlementUuid = z.uuid().describe('Identifier of the entitlement. A customer and a product always have the same one.');
+export const IdentitySessionUuid = z.uuid().describe('Identifier of the session in which a buyer proves their identity.');
+export const MembershipUuid = z.uuid().describe('Identifier of the membership.');
+export const PaymentUuid = z.uuid().describe('Identifier of the payment. It grants access to the payment’s status.');
+export const ProductUuid = z.uuid().describe('Identifier of the product.');
+export const ReceiptUuid = z.uuid().describe('Identifier of the receipt.');
+export const ProductSlug = z
+  .string()
+  .describe('Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default.');
+
+export const AssetName = z.enum(ASSETS).describe('Asset: `USDC` or `SOL`.');
+export const NetworkId = z.string().describe('Network in CAIP-2.');
+export const PayerWallet = z.string().describe('Wallet that paid.');
+export const RecipientWallet = z.string().describe('Wallet that receives the payment.');
+export const TransactionSignature = z.string().describe('Signature of the transaction.');
+
+export const UpdateResponse = z
+  .object({
+    detail: z.string().describe('Human-readable message. Do not branch on it.'),
+    updated_fields: z.array(z.string()).describe('Names of the changed fields.'),
+  })
+  .openapi('UpdateResponse');
+export const DetailResponse = z
+  .object({ detail: z.string().describe('Human-readable message. Do not branch on it.') })
+  .openapi('DetailResponse');
 
 /** Absent stays absent: an optional field of the wire is omitted, never null. */
 export const given = <K extends string, V>(name: K, value: V | null) => (value === null ? {} : ({ [name]: value } as Record<K, V>));

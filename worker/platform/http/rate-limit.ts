@@ -29,8 +29,7 @@ export function rateHeaders(rate: RateLimit): Record<string, string> {
   };
 }
 
-const MANY_TRIES =
-  'Too many passwords were tried for this account. Sign in from where you signed in before, or set a new password by e-mail.';
+const MANY_TRIES = 'Too many sign-in attempts for this account. Sign in from a known network, or reset the password by email.';
 
 export function rateLimited(rate: RateLimit, now: number, detail?: string): ApiError {
   return new ApiError('rate_limited', {

@@ -135,6 +135,6 @@ const problemOf = (issue: z.core.$ZodIssue): ValidationProblem => ({
 });
 
 function unknownProblem({ path, nearest }: UnknownField): ValidationProblem {
-  const msg = nearest === undefined ? 'This field is unknown. Check its spelling.' : `This field is unknown. Did you mean ${nearest}?`;
+  const msg = nearest === undefined ? 'The field is unknown. Check its spelling.' : `The field is unknown. Did you mean ${nearest}?`;
   return { loc: path, msg, type: 'unknown_field', ctx: nearest === undefined ? {} : { nearest } };
 }

@@ -15,25 +15,25 @@ export function registerSecuritySchemes(app: OpenAPIHono<AppEnv>): void {
     type: 'apiKey',
     in: 'header',
     name: 'Rpc-Signature',
-    description: 'HMAC-SHA256 over the raw body, hex, in the header that this deployment is configured for.',
+    description: 'HMAC-SHA256 over the raw body, in hex, in the header that this deployment configures.',
   });
   app.openAPIRegistry.registerComponent('securitySchemes', 'mailSignature', {
     type: 'apiKey',
     in: 'header',
     name: 'svix-signature',
-    description: 'Of the mail provider over the raw body, with `svix-id` and `svix-timestamp`.',
+    description: 'Signature of the email provider over the raw body, with `svix-id` and `svix-timestamp`.',
   });
   app.openAPIRegistry.registerComponent('securitySchemes', 'processorSignature', {
     type: 'apiKey',
     in: 'header',
     name: 'Processor-Signature',
-    description: '`t=…,v1=…`: HMAC-SHA256 over time and raw body as the payment processor signs, also taken in `Stripe-Signature`.',
+    description: '`t=…,v1=…`: HMAC-SHA256 over time and raw body, as the payment processor signs. Also accepted in `Stripe-Signature`.',
   });
   app.openAPIRegistry.registerComponent('securitySchemes', 'setupSecret', {
     type: 'apiKey',
     in: 'header',
     name: 'X-Svc-Setup-Secret',
-    description: 'Of an agent that sets up an account: the `setup_secret` of agent-bootstrap.',
+    description: 'The `setup_secret` of agent-bootstrap, for an agent that sets up an account.',
   });
   app.openAPIRegistry.registerComponent('securitySchemes', 'connectorSecret', {
     type: 'apiKey',

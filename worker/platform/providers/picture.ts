@@ -8,7 +8,7 @@ const TIMEOUT_MS = 5 * SECOND;
 type PictureAnswer = { bytes: Uint8Array } | { problem: string };
 
 /** One sentence for a refusal, a status and silence, so that it tells no merchant what listens where. */
-const UNREAD: PictureAnswer = { problem: 'no picture could be read from its address' };
+const UNREAD: PictureAnswer = { problem: 'no image could be read from the URL' };
 
 /**
  * Reads a picture from a merchant's https address: no redirect followed, and never more read than it may have. What the bytes are is for the
@@ -35,7 +35,7 @@ async function readBounded(response: Response): Promise<PictureAnswer> {
   for (let part = await reader?.read(); part && !part.done; part = await reader!.read()) {
     if (length + part.value.length > PICTURE_BYTES_MAX) {
       await reader!.cancel();
-      return { problem: `it is larger than ${PICTURE_BYTES_MAX / 1024} KB` };
+      return { problem: `the file is larger than ${PICTURE_BYTES_MAX / 1024} KB` };
     }
     bytes.set(part.value, length);
     length += part.value.length;

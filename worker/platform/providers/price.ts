@@ -64,7 +64,7 @@ export async function priceBetween(
   leftMs = TIMEOUT_MS,
 ): Promise<PriceAnswer> {
   const pair = PAIRS.find((one) => assets.includes(one.of) && assets.includes(one.in));
-  if (!pair) return unavailable(`no source tells the price between ${assets.join(' and ')}`);
+  if (!pair) return unavailable(`no source has the price between ${assets.join(' and ')}`);
   if (config.PRICE_URL === SIMULATED_PRICE_URL) return { kind: 'price', price: { rate: SIMULATED_RATE, source: 'sandbox', asOf: now } };
   const source = `${keyOf(config)} ${pair.of}/${pair.in}`;
   const known = kept.get(source);

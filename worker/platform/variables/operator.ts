@@ -12,27 +12,27 @@ export const OPERATOR_VARIABLES = {
   OPERATOR_NAME: variableOf(
     z.string().min(1).max(120).optional(),
     'text',
-    'who runs this deployment, on receipts, under e-mails and at the foot of every page',
+    'operator of this deployment, shown on receipts, in emails and at the foot of every page',
     { needed: { with: 'OPERATOR_URL' } },
   ),
-  OPERATOR_URL: variableOf(page.optional(), 'URL', 'where that operator is found', { needed: { with: 'OPERATOR_NAME' } }),
+  OPERATOR_URL: variableOf(page.optional(), 'URL', 'URL of the operator', { needed: { with: 'OPERATOR_NAME' } }),
   OPERATOR_CONTACT: variableOf(
     z
       .string()
       .regex(/^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/)
       .optional(),
     '`mailto:` or https URL',
-    'where a fault or a seller is reported: linked from every page, and `Contact` of `/.well-known/security.txt`, which is 404 without it',
+    'contact for reports of faults and sellers: linked from every page, and `Contact` of `/.well-known/security.txt`, which is 404 without it',
   ),
-  TERMS_URL: variableOf(page.optional(), 'URL', 'the terms of this deployment, linked from every page'),
-  PRIVACY_URL: variableOf(page.optional(), 'URL', 'what this deployment does with data of persons, linked from every page'),
+  TERMS_URL: variableOf(page.optional(), 'URL', 'terms of this deployment, linked from every page'),
+  PRIVACY_URL: variableOf(page.optional(), 'URL', 'privacy policy of this deployment, linked from every page'),
   DEMO_SLUG: variableOf(
     z
       .string()
       .regex(/^[a-z0-9-]{1,80}$/)
       .optional(),
     'slug of a product',
-    'the product whose checkout page the front page shows as an example: one of your own, because buyers pay it',
+    'product of the example checkout on the front page. Use a product of your own, because buyers can pay it',
   ),
   ONRAMP_URL: variableOf(
     z
@@ -40,7 +40,7 @@ export const OPERATOR_VARIABLES = {
       .regex(/^https:\/\/[^\s{}]+\/?(?:[^\s{}]|\{(?:wallet|asset|amount)\})*$/)
       .optional(),
     'https URL with `{wallet}`, `{asset}` and `{amount}`',
-    'where a buyer who has no USDC or SOL buys some with a card: linked from checkout pages where no wallet is found, each placeholder filled in, `{wallet}` empty while none is known',
+    'card purchase of USDC or SOL for buyers: linked from checkout pages that find no wallet, with each placeholder filled in and `{wallet}` empty while unknown',
   ),
   ALARM_URL: variableOf(
     z
@@ -48,8 +48,8 @@ export const OPERATOR_VARIABLES = {
       .regex(/^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:\/|$))/)
       .optional(),
     'https URL, or http on this machine',
-    'where trouble is posted as JSON with a `text`, as chat tools take it: fee payer low, a key of subscriptions missing, nodes away or behind, dead letters, stuck sweeps, a full database',
+    'URL for alerts, posted as JSON with a `text` as chat tools expect: low fee payer, missing subscription key, unavailable or lagging nodes, dead letters, stuck sweeps, full database',
     { isSecret: true },
   ),
-  ALARM_EMAIL: variableOf(z.email().max(254).optional(), 'address', 'who is written to of the same, where e-mails are sent'),
+  ALARM_EMAIL: variableOf(z.email().max(254).optional(), 'address', 'recipient of the same alerts by email, if email is configured'),
 } satisfies Record<string, Variable>;

@@ -54,27 +54,27 @@ export const PaymentPayload = z.object({
 export type PaymentPayload = z.infer<typeof PaymentPayload>;
 
 export const VerifyResponse = z.object({
-  isValid: z.boolean(),
-  invalidReason: z.string().optional(),
-  invalidMessage: z.string().optional(),
-  payer: z.string().optional(),
-  extensions: bag.optional(),
-  extra: bag.optional(),
+  isValid: z.boolean().describe('True if the payment would be accepted.'),
+  invalidReason: z.string().optional().describe('Reason the payment would be refused: an x402 code.'),
+  invalidMessage: z.string().optional().describe('Human-readable form of `invalidReason`.'),
+  payer: z.string().optional().describe('Wallet that paid.'),
+  extensions: bag.optional().describe('Data of x402 extensions.'),
+  extra: bag.optional().describe('Further data of the scheme.'),
 });
 export type VerifyResponse = z.infer<typeof VerifyResponse>;
 
 export const SettleResponse = z.object({
-  success: z.boolean(),
-  errorReason: z.string().optional(),
-  errorMessage: z.string().optional(),
+  success: z.boolean().describe('True if the payment was settled.'),
+  errorReason: z.string().optional().describe('Reason the settlement failed: an x402 code.'),
+  errorMessage: z.string().optional().describe('Human-readable form of `errorReason`.'),
   /** Authority of the transfer, not who paid the network fee. (worker/protocols/README.md#traps) */
-  payer: z.string().optional(),
+  payer: z.string().optional().describe('Wallet that paid.'),
   /** Signature on chain; empty where nothing was sent. */
-  transaction: z.string(),
-  network: z.string(),
-  amount: z.string().optional(),
-  extensions: bag.optional(),
-  extra: bag.optional(),
+  transaction: z.string().describe('Signature of the transaction; empty if no transaction exists.'),
+  network: z.string().describe('Network in CAIP-2.'),
+  amount: z.string().optional().describe('Settled amount in base units, as text.'),
+  extensions: bag.optional().describe('Data of x402 extensions.'),
+  extra: bag.optional().describe('Further data of the scheme.'),
 });
 export type SettleResponse = z.infer<typeof SettleResponse>;
 

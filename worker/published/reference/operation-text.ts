@@ -86,8 +86,8 @@ interface Called {
 }
 
 const CREDENTIALS: Record<string, { words: string; header: string }> = {
-  apiKey: { words: 'a key in `X-Svc-Key`', header: 'x-svc-key: $KEY' },
-  bearer: { words: 'the token of a sign-in in `Authorization: Bearer …`', header: 'authorization: Bearer $TOKEN' },
+  apiKey: { words: 'an API key in `X-Svc-Key`', header: 'x-svc-key: $KEY' },
+  bearer: { words: 'a session token in `Authorization: Bearer …`', header: 'authorization: Bearer $TOKEN' },
   setupSecret: { words: 'the secret of an agent’s setup in `X-Svc-Setup-Secret`', header: 'x-svc-setup-secret: $SECRET' },
   connectorSecret: { words: 'the secret of the connector in `X-Svc-Connector-Secret`', header: 'x-svc-connector-secret: $SECRET' },
 };

@@ -28,7 +28,7 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
           itself
         </li>
         <li>
-          <a href="/docs/errors">Every error code</a>: what happened, why, and what to do
+          <a href="/docs/errors">Every error code</a>: meaning, cause and next step
         </li>
         <li>
           <a href="/llms.txt">llms.txt</a> and <a href="/llms-full.txt">llms-full.txt</a> for language models; each operation by itself as
@@ -39,14 +39,14 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
       <Guides />
       <h2 id="who-calls">Authentication</h2>
       <p>
-        Your server shows a key in <code>X-Svc-Key</code>; <code>svc_live_…</code> acts on real money, <code>svc_test_…</code> on the
-        sandbox, where a simulated chain pays. A person shows the token of a sign-in as <code>Authorization: Bearer …</code>. A key is shown
-        once, when it is made.
+        Your server sends a key in <code>X-Svc-Key</code>. <code>svc_live_…</code> acts on real money, <code>svc_test_…</code> on the
+        sandbox with its simulated chain. A person sends a session token as <code>Authorization: Bearer …</code>. A key is shown once, when
+        it is created.
       </p>
       <h2 id="twice">Idempotency</h2>
       <p>
-        Put an <code>Idempotency-Key</code> of your own on every write. The same request with the same key is done once, and gets the same
-        answer again. Repeat what says <code>retryable: true</code>.
+        Send an <code>Idempotency-Key</code> with every write. The same request with the same key has one effect and gets the same response.
+        Retry errors with <code>retryable: true</code>.
       </p>
       <Agents />
       <Readiness />
@@ -72,8 +72,8 @@ const Readiness = () => (
   <>
     <h2 id="readiness">Readiness</h2>
     <p>
-      <code>GET /v1/access/setup/readiness</code> says what is missing before a sale. Each check that does not pass has a <code>fix</code>:
-      the call that mends it. A check that blocks keeps <code>ready</code> false.
+      <code>GET /v1/access/setup/readiness</code> lists the missing requirements of a sale. Each failing check has a <code>fix</code>: the
+      call that resolves it. While a blocking check fails, <code>ready</code> is false.
     </p>
     <dl>
       {Object.entries(CHECKS).map(([code, meaning]) => (
@@ -91,32 +91,32 @@ const Readiness = () => (
 /** Sections that e-mails to merchants lead to, by their anchors. */
 const AfterEmail = () => (
   <>
-    <h2 id="unmatched">Money that pays no order</h2>
+    <h2 id="unmatched">Unmatched money</h2>
     <p>
       <code>GET /v1/payments/{'{payment_id}'}</code> shows it in <code>unmatched</code>.{' '}
-      <code>POST /v1/payments/{'{payment_id}'}/accept-unmatched</code> makes a confirmed payment of it. To send it back, accept it and
-      refund that payment.
+      <code>POST /v1/payments/{'{payment_id}'}/accept-unmatched</code> turns it into a confirmed payment. To return it, accept it and refund
+      that payment.
     </p>
     <h2 id="refunded">Refunds</h2>
     <p>
       <code>POST /v1/payments/{'{payment_id}'}/refund-transaction</code> prepares one, and your wallet signs it at <a href="/sign">/sign</a>
-      . If you signed none, somebody else can use your wallet: move its money to a new one, and set that as your payout wallet.
+      . If you signed none, another person can use your wallet: move its money to a new one, and set that as your payout wallet.
     </p>
     <h2 id="endpoints">Webhook endpoints that fail</h2>
     <p>
-      <code>GET /v1/webhooks/deliveries</code> shows what your endpoint answered. Enable it again with{' '}
-      <code>PATCH /v1/webhooks/endpoints/{'{endpoint_id}'}</code>, then have everything that it missed sent with{' '}
+      <code>GET /v1/webhooks/deliveries</code> shows the responses of your endpoint. Enable it again with{' '}
+      <code>PATCH /v1/webhooks/endpoints/{'{endpoint_id}'}</code>, then recover missed events with{' '}
       <code>POST /v1/webhooks/endpoints/{'{endpoint_id}'}/recover</code>.
     </p>
     <h2 id="plan">Your plan</h2>
     <p>
       <code>POST /v1/billing/checkout/processor</code> opens the payment of a plan by card, <code>POST /v1/billing/portal/processor</code>{' '}
-      the page where you cancel it or change the card. <code>GET /v1/billing/summary</code> shows what you have.
+      the page to cancel it or change the card. <code>GET /v1/billing/summary</code> returns the current plan.
     </p>
     <h2 id="tickets">Support tickets</h2>
     <p>
-      <code>GET /v1/support/tickets/{'{ticket_id}'}</code> shows one, <code>POST /v1/support/tickets/{'{ticket_id}'}/message</code> answers,
-      and <code>POST /v1/support/tickets</code> opens another.
+      <code>GET /v1/support/tickets/{'{ticket_id}'}</code> returns a ticket, <code>POST /v1/support/tickets/{'{ticket_id}'}/message</code>{' '}
+      adds a message, and <code>POST /v1/support/tickets</code> opens another.
     </p>
   </>
 );
@@ -124,18 +124,17 @@ const AfterEmail = () => (
 /** Where the email about a new payout wallet leads. */
 const NotYou = () => (
   <>
-    <h2 id="not-you">Somebody else set a payout wallet</h2>
+    <h2 id="not-you">Unknown payout wallet</h2>
     <ol>
       <li>
         Set your own wallet again: <code>PUT /v1/access/rail-settings/{'{rail_id}'}</code>, and <code>payout_wallet</code> of each product
-        that names another one (<code>PATCH /v1/products/{'{product_id}'}</code>). Both take the token of a sign-in that is 15 minutes old
-        at most.
+        that names another one (<code>PATCH /v1/products/{'{product_id}'}</code>). Both require a sign-in within the last 15 minutes.
       </li>
       <li>
-        Revoke every key that you did not make: <code>GET /v1/keys</code>, then <code>DELETE /v1/keys/{'{key_id}'}?with=endpoints</code>.
+        Revoke every key that you did not create: <code>GET /v1/keys</code>, then <code>DELETE /v1/keys/{'{key_id}'}?with=endpoints</code>.
       </li>
       <li>
-        Set a new password with <code>PATCH /v1/account/me/security</code>. It ends every session.
+        Set a new password with <code>PATCH /v1/account/me/security</code>. All sessions end.
       </li>
     </ol>
     <p>
@@ -148,14 +147,14 @@ const FirstSale = ({ baseUrl }: { baseUrl: string }) => (
   <>
     <h2 id="first-sale">Your first sale</h2>
     <p>
-      Put your own wallet in the second line, then paste the whole block into a shell. Its last line is the address of your checkout page.
+      Put your own wallet in the second line, then paste the block into a shell. The last line of the output is the URL of your checkout
+      page.
     </p>
     <pre tabindex={0}>
       <code>{firstSale(baseUrl)}</code>
     </pre>
     <p>
-      Open that page and pay: on a machine that runs <code>npm run dev</code> a demo wallet is there. The guides below go on in the same
-      shell.
+      Open that page and pay. With <code>npm run dev</code>, the page has a demo wallet. The guides below continue in the same shell.
     </p>
   </>
 );
@@ -191,7 +190,7 @@ const Agents = () => (
   <>
     <h2 id="agents">Agents</h2>
     <p>
-      An agent without a person begins with <code>POST /v1/access/agent-bootstrap</code>: every answer carries the next calls to make.
+      An agent without a person starts with <code>POST /v1/access/agent-bootstrap</code>: every response lists the next calls.
     </p>
   </>
 );

@@ -18,25 +18,25 @@ const CLIENT_CODES = {
     message: 'An Idempotency-Key has 8 to 255 visible ASCII characters, without spaces.',
     retryable: false,
     why: 'The SDK checks the key before it sends anything, so nothing was sent.',
-    next: 'Send a key of your own that fits, such as a UUID, or leave it out: the SDK then makes one.',
+    next: 'Send a valid key, such as a UUID, or omit it: the SDK then generates one.',
   },
   request_timeout: {
-    message: 'The service did not answer within `timeoutMs`.',
+    message: 'The service did not respond within `timeoutMs`.',
     retryable: true,
-    why: 'The answer was late or was lost on its way. A write may have had its effect: `isAmbiguous` is true.',
-    next: 'Repeat a read. Repeat a write under the same Idempotency-Key; the service answers it once.',
+    why: 'The response was late or lost. A write may have had its effect: `isAmbiguous` is true.',
+    next: 'Repeat a read. Repeat a write with the same Idempotency-Key; it has one effect.',
   },
   connection_failed: {
-    message: 'The request got no answer.',
+    message: 'The request got no response.',
     retryable: true,
-    why: 'The address is wrong, the network is down, or the connection broke before the answer was complete.',
-    next: 'Check `baseUrl` and the network. Repeat a write only under the same Idempotency-Key.',
+    why: 'The URL is wrong, the network is down, or the connection broke before the response was complete.',
+    next: 'Check `baseUrl` and the network. Repeat a write only with the same Idempotency-Key.',
   },
   unexpected_response: {
-    message: 'The answer does not come from this service.',
+    message: 'The response does not come from this service.',
     retryable: false,
-    why: 'Something between the SDK and the service answered: a proxy, a firewall, or another server at `baseUrl`.',
-    next: 'Compare `baseUrl` with the address of the service, and read `status` and `headers` of the error.',
+    why: 'A proxy, a firewall, or another server at `baseUrl` responded instead of the service.',
+    next: 'Compare `baseUrl` with the URL of the service, and read `status` and `headers` of the error.',
   },
 } as const satisfies Record<string, ClientCode>;
 
@@ -139,8 +139,7 @@ function sendCode(page: PageContext, code: ErrorCode): Response {
         <code>{code}</code>
       </h1>
       <p class="quiet">
-        Status {status}.{' '}
-        {retryable ? 'The same request may succeed a little later.' : 'Sending the same request again does not help by itself.'}
+        Status {status}. {retryable ? 'The same request may succeed later.' : 'The same request fails again until its cause is resolved.'}
       </p>
       <h2>What happened</h2>
       <p>{message}</p>
@@ -170,7 +169,7 @@ function sendClientCode(page: PageContext, code: keyof typeof CLIENT_CODES): Res
       <h1>
         <code>{code}</code>
       </h1>
-      <p class="quiet">From the SDK. {retryable ? 'The same request may succeed a little later.' : 'The same request fails again.'}</p>
+      <p class="quiet">From the SDK. {retryable ? 'The same request may succeed later.' : 'The same request fails again.'}</p>
       <h2>What happened</h2>
       <p>{message}</p>
       <h2>Why</h2>

@@ -5,7 +5,7 @@ import { openPage, sendPage } from '../../pages/document.tsx';
 const TITLE = 'Sell access to anything, and be paid on Solana';
 const WHAT =
   'A merchant describes a product. A buyer opens its page and pays in USDC or SOL, straight to the merchant’s own wallet. This service watches ' +
-  'the chain, and keeps payment, access and a signed receipt in step. It never holds money or keys.';
+  'the chain, confirms the payment, grants access and signs a receipt. It never holds money or keys.';
 
 /** `GET /`: what this is, for a person who came by the name of the host alone. */
 export async function sendFront(c: Context<AppEnv>): Promise<Response> {

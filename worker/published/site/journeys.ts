@@ -17,8 +17,8 @@ export const JOURNEYS: readonly Journey[] = [
     id: 'checkout',
     title: 'Checkout',
     words:
-      'Send buyers to the `checkout_url` of a product, or make a link for one buyer, which fixes the price and is paid once. Unlock on the ' +
-      '`payment.confirmed` webhook, or on a payment that your own server reads.',
+      'Send buyers to the `checkout_url` of a product, or create a link for one buyer with a fixed price, paid once. Unlock on the ' +
+      '`payment.confirmed` webhook, or after your server has read the payment.',
     calls: [
       'POST /v1/access/payment-sessions',
       'POST /v1/products/p/{slug}/connect',
@@ -32,7 +32,7 @@ export const JOURNEYS: readonly Journey[] = [
     id: 'memberships',
     title: 'Memberships',
     words:
-      'A confirmed payment makes or extends a membership, until `paid_through`. Ask by wallet, `customer_ref` or e-mail whether a buyer may enter.',
+      'A confirmed payment creates or extends a membership, until `paid_through`. Find a buyer’s membership by wallet, `customer_ref` or email address.',
     calls: ['GET /v1/memberships', 'GET /v1/memberships/lookup'],
     command: `api "$BASE/v1/memberships?product_id=$PRODUCT" | json .total`,
   },
@@ -40,8 +40,8 @@ export const JOURNEYS: readonly Journey[] = [
     id: 'webhooks',
     title: 'Webhooks',
     words:
-      'The answer has the `secret`, once. Verify the raw body with `constructEvent` of `stripe` and the header `X-Svc-Signature`, or with ' +
-      '`verify` of `standardwebhooks`; be idempotent on `id`. Any 2xx within 15 seconds counts, and what fails is tried again for three days.',
+      'The response has the `secret`, once. Verify the raw body with `constructEvent` of `stripe` and the header `X-Svc-Signature`, or with ' +
+      '`verify` of `standardwebhooks`, and process each `id` once. Any 2xx within 15 seconds counts; failed deliveries are retried for three days.',
     calls: ['POST /v1/webhooks/endpoints', 'POST /v1/webhooks/endpoints/{endpoint_id}/test', 'GET /v1/webhooks/deliveries'],
     command: `api $BASE/v1/webhooks/endpoints -d '{"url":"https://shop.example.com/hooks","event_types":["payment.*"]}' | json .secret`,
   },
@@ -49,9 +49,9 @@ export const JOURNEYS: readonly Journey[] = [
     id: 'x402',
     title: 'Pay per request (x402)',
     words:
-      'Before billable work, consume a unit. 403 `entitlement_missing` or `subscription_expired` comes with a PAYMENT-REQUIRED header: answer ' +
-      '402 with it. When the buyer repeats the request with PAYMENT-SIGNATURE, settle it, and serve only once that succeeded. In TypeScript ' +
-      '`protect()` of the SDK (folder `sdk` of the repository; for Hono, Express and fetch handlers) does all of it.',
+      'Before billable work, consume a unit. 403 `entitlement_missing` or `subscription_expired` has a PAYMENT-REQUIRED header: answer ' +
+      '402 with it. When the buyer repeats the request with PAYMENT-SIGNATURE, settle it, and serve only after success. In TypeScript, ' +
+      '`protect()` of the SDK (folder `sdk` of the repository; for Hono, Express and fetch handlers) does all of this.',
     calls: ['POST /v1/access/entitlements/consume', 'POST /v1/access/x402/settle', 'POST /v1/access/entitlements/refund'],
     command: `CALL=$(api $BASE/v1/products -d '{"name":"Forecast, one call","price":{"asset":"USDC","amount":"0.01"},
   "live_mode_confirmed":true,"payout_wallet":"'"$PAYOUT"'"}' | json .product_id)
@@ -62,7 +62,7 @@ curl -sS $BASE/v1/access/entitlements/consume -H "x-svc-key: $KEY" -H "idempoten
     id: 'subscriptions',
     title: 'Subscriptions',
     words:
-      'A product with `renewal_mode: AUTOMATIC` is collected once a period by consent of the buyer’s wallet, and cancelled by that wallet alone ' +
+      'A product with `renewal_mode: AUTOMATIC` is collected once per period with the consent of the buyer’s wallet. Only that wallet cancels it, ' +
       'at `/s/{authorization_id}`. Publish its plan first: sign the `transaction` of `plan.json` at `/sign` with the payout wallet, then confirm it.',
     calls: [
       'POST /v1/access/products/{product_id}/subscription-plan',
@@ -77,10 +77,10 @@ json .transaction < plan.json`,
   },
   {
     id: 'metered',
-    title: 'By the piece: metered sessions',
+    title: 'Metered sessions',
     words:
-      'For text by the token or data by the row: the buyer opens a payment channel once and signs vouchers, and one transaction settles them. ' +
-      'Reserve what a delivery will cost, deliver once it is committed, and close. The payout wallet needs a USDC account.',
+      'Sell text by the token or data by the row: the buyer opens a payment channel once and signs vouchers, and one transaction settles them. ' +
+      'Reserve the price of a delivery, deliver once it is committed, and close the session. The payout wallet needs a USDC account.',
     calls: [
       'POST /v1/access/metered-sessions',
       'POST /v1/access/metered-sessions/{session_id}/deliveries',
@@ -93,8 +93,8 @@ json .transaction < plan.json`,
     id: 'refunds',
     title: 'Refunds, and late, short or double payments',
     words:
-      'A refund is prepared here and signed by your wallet at `/sign`; `revoke_access` ends what was bought, too. What came late, short or twice ' +
-      'stands in `unmatched` of the payment until it is accepted.',
+      'Prepare a refund here and sign it with your wallet at `/sign`; `revoke_access` also ends the access. Late, short and double payments ' +
+      'are in `unmatched` of the payment until you accept them.',
     calls: [
       'POST /v1/payments/{payment_id}/refund-transaction',
       'POST /v1/payments/{payment_id}/refund-confirm',
@@ -106,8 +106,8 @@ json .transaction < plan.json`,
     id: 'sandbox',
     title: 'Sandbox',
     words:
-      'A sandbox key runs the same code on a simulated chain: no wallet and no money. Scenarios pay, fail, renew and expire by themselves, each ' +
-      'session on a clock of its own.',
+      'A sandbox key runs the same code on a simulated chain, without a wallet or money. Scenarios pay, fail, renew and expire automatically, each ' +
+      'session on its own clock.',
     calls: [
       'GET /v1/testing/scenarios',
       'POST /v1/testing/sessions',
@@ -123,8 +123,8 @@ curl -sS --fail-with-body $BASE/v1/testing/sessions -H "x-svc-key: $TEST_KEY" -H
     id: 'going-live',
     title: 'Going live',
     words:
-      'Ask what is still missing: each check that does not pass has the call that mends it. Agents buy what says `live_mode_confirmed: true` and ' +
-      'is paid to a wallet with a USDC account. Verify your e-mail address, so that security alerts reach you.',
+      'Check readiness: each failing check has the call that resolves it. Agents can buy products with `live_mode_confirmed: true` and ' +
+      'a payout wallet with a USDC account. Verify your email address to receive security alerts.',
     calls: ['GET /v1/access/setup/readiness', 'PUT /v1/access/rail-settings/{rail_id}', 'POST /v1/account/email/verification'],
     command: `api "$BASE/v1/access/setup/readiness?product_id=$PRODUCT" | json .ready`,
   },

@@ -114,7 +114,7 @@ async function readCredential(c: RouteContext, ctx: Ctx): Promise<Presented> {
   const rawKey = c.req.header('X-Svc-Key') ?? (bearer?.startsWith('svc_') ? bearer : undefined);
   if (rawKey !== undefined) {
     const parsed = parseRawKey(ctx, rawKey);
-    if (!parsed) return refuse(c, 'unknown_key', 'This is not a key of ours. Check that it was copied whole.');
+    if (!parsed) return refuse(c, 'unknown_key', 'The API key is not of this deployment. Check that it was copied completely.');
     const { admissionId, keyHashes, isVouched } = parsed;
     return { admissionId, credentials: keyHashes.map((keyHash) => ({ kind: 'key', keyHash })), signIn: null, isVouched };
   }
@@ -151,13 +151,13 @@ function refusal(reason: RefusalReason | 'unknown', detail?: string): ApiError {
     case 'permission':
       return new ApiError('invalid_authorization', {
         status: 403,
-        detail: 'This key lacks the permission this needs.',
+        detail: 'The key lacks the required permission. Use a key with execute.',
         meta: { reason: 'permission' },
       });
     case 'mode':
       return new ApiError('invalid_authorization', {
         status: 403,
-        detail: 'This key belongs to the other mode.',
+        detail: 'The key belongs to the other mode. Use a key of this mode.',
         meta: { reason: 'mode' },
       });
     case 'rate':

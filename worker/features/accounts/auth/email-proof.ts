@@ -72,7 +72,7 @@ async function isProof(ctx: Shard, purpose: EmailPurpose, account: Account, toke
 function refuse({ wallNow }: Ctx, token: string): never {
   const isOld = Number.parseInt(TOKEN.exec(token)?.[2] ?? '', 36) <= wallNow;
   throw new ApiError('invalid_credentials', {
-    detail: 'This link was used, is too old, or was not made here. Ask for a new one.',
+    detail: 'The link was used, has expired, or is not of this deployment. Request a new one.',
     ...(isOld ? { meta: { reason: 'expired' } } : {}),
   });
 }
@@ -162,7 +162,7 @@ export const disownEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<nu
     token,
     ({ emailVerified }) => {
       if (emailVerified)
-        throw new ApiError('state_conflict', { detail: 'This address is verified.', meta: { reason: 'already_verified' } });
+        throw new ApiError('state_conflict', { detail: 'The email address is already verified.', meta: { reason: 'already_verified' } });
       return { values: { email: null, emailKey: null }, writes: [], result: null, wasStored: ({ email }) => email === null };
     },
     storeAnswer,
@@ -200,6 +200,6 @@ export async function resetPassword(
 async function requireNoOwner(ctx: Shard, { id, walletKey }: Account): Promise<void> {
   const hasOtherWay = walletKey !== null || (await listIdentities(ctx.db, id)).length > 0;
   if (!hasOtherWay || !(await hasSold(ctx.db, id))) return;
-  const detail = 'Nobody has proven this address, and buyers have paid this account. Sign in by its wallet or provider.';
+  const detail = 'The email address is not verified, and buyers have paid this account. Sign in by wallet or provider.';
   throw new ApiError('state_conflict', { detail, meta: { reason: 'email_unverified' } });
 }

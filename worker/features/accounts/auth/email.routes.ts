@@ -6,7 +6,7 @@ import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, unchanged, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
-import { type ActorEnv, DetailResponse, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
+import { type ActorEnv, CreatedAt, DetailResponse, type RouteContext } from '#platform/http/openapi.ts';
 import { hitBucket, rememberSignIn } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import type { Arms } from '../claim/store.ts';
@@ -16,52 +16,59 @@ import { linksAnHour, planVerification } from './owner-emails.ts';
 import { Email } from './routes.ts';
 import { normaliseEmail } from './sign-in.ts';
 
-const accepted = { 202: { description: 'Taken', content: { 'application/json': { schema: DetailResponse } } } };
-const Token = z.string().max(200).openapi({ description: 'From the e-mail: what follows `#token=` in its link.' });
+const accepted = { 202: { description: 'Accepted', content: { 'application/json': { schema: DetailResponse } } } };
+const Token = z.string().max(200).describe('Token from the email: the part after `#token=` in its link.');
 
 /** Counted where the caller is known too: the headers go on telling the account's own limit. */
 async function limitLetters(c: RouteContext<ActorEnv>): Promise<void> {
   await hitBucket(c, 'letters', '');
 }
 
-const PASSWORD_SET = 'The password is set, and every session has ended. Sign in with it.';
+const PASSWORD_SET = 'The password is set, and all sessions have ended. Sign in with it.';
 const toldOf = ({ keys, endpoints, providers, wallets }: Arms): string =>
-  ` Nobody had proven this address before, so what was set up until now has ended: ${keys} keys, ${endpoints} webhook endpoints,` +
+  ` The address was not verified before, so earlier access has ended: ${keys} keys, ${endpoints} webhook endpoints,` +
   ` ${providers} linked providers, ${wallets} payout wallets. Set a payout wallet before you sell.`;
 
 export const emailRoutes = routes('Account')
   .person({
     path: 'POST /account/email/verification',
     id: 'sendVerification',
-    summary: 'Send a verification e-mail',
-    description: 'Registration sends one by itself. Its link works once, for 24 hours. After three e-mails within an hour none is sent.',
+    summary: 'Send a verification email',
+    description:
+      'Sends a verification email to the account’s address. Registration sends the first one. The link works once, for 24 hours. At most three emails are sent per hour.',
     limit: limitLetters,
     returns: accepted,
     codes: ['state_conflict', 'mail_not_configured'],
     once: ({ scope }, storeAnswer) => askVerification(scope, storeAnswer),
-    present: () => ({ detail: 'An e-mail is on its way. Its link works for 24 hours.' }),
+    present: () => ({ detail: 'An email was sent. Its link works for 24 hours.' }),
   })
   .public({
     path: 'POST /account/email/verify',
     id: 'verifyEmail',
-    summary: 'Verify an e-mail',
-    description: 'Prove an address by the token of its e-mail.',
+    summary: 'Verify an email address',
+    description: 'Verifies an email address by the token from the verification email.',
     bucket: 'email-proof',
-    body: z.object({ token: Token }).openapi('VerifyEmailRequest'),
+    body: z.object({ token: Token.describe('Session token for `Authorization: Bearer`.') }).openapi('VerifyEmailRequest'),
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict'],
     once: ({ ctx, body: { token } }, storeAnswer) => verifyEmail(ctx, token, storeAnswer),
-    present: () => ({ detail: 'The address is verified.' }),
+    present: () => ({ detail: 'The email address is verified.' }),
     isSecret: true,
   })
   .public({
     path: 'POST /account/email/preview',
     id: 'previewVerification',
     summary: 'Preview a verification link',
-    description: 'The account that the link would verify the address of. It uses nothing up.',
+    description: 'Returns the account that the link would verify. Does not consume the token.',
     bucket: 'email-proof',
-    body: z.object({ token: Token }).openapi('PreviewVerificationRequest'),
-    returns: z.object({ account: z.string(), created_at: Timestamp, email: z.string() }).openapi('VerificationPreview'),
+    body: z.object({ token: Token.describe('Session token for `Authorization: Bearer`.') }).openapi('PreviewVerificationRequest'),
+    returns: z
+      .object({
+        account: z.string().describe('Name of the account, as buyers see it.'),
+        created_at: CreatedAt,
+        email: z.string().describe('Email address.'),
+      })
+      .openapi('VerificationPreview'),
     codes: ['invalid_credentials'],
     answer: async ({ ctx, body }) => {
       const { displayName, createdAt, email } = await previewEmail(ctx, body.token);
@@ -71,30 +78,30 @@ export const emailRoutes = routes('Account')
   .public({
     path: 'POST /account/email/disown',
     id: 'disownEmail',
-    summary: 'Take an address off an account',
+    summary: 'Remove an email address',
     description:
-      'For the reader of an address that another person made an account with: by the token of the verification e-mail. The account keeps all ' +
-      'else. 409 `state_conflict` for an address that is verified.',
+      'Removes an email address from an account that someone else created with it. Requires the token from the verification email. The rest of the account is unchanged. A verified address is refused with 409 `state_conflict`.',
     bucket: 'email-proof',
-    body: z.object({ token: Token }).openapi('DisownEmailRequest'),
+    body: z.object({ token: Token.describe('Session token for `Authorization: Bearer`.') }).openapi('DisownEmailRequest'),
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict'],
     once: ({ ctx, body: { token } }, storeAnswer) => disownEmail(ctx, token, storeAnswer),
-    present: () => ({ detail: 'The address is taken off the account.' }),
+    present: () => ({ detail: 'The email address is removed from the account.' }),
     isSecret: true,
   })
   .public({
     path: 'POST /auth/password/forgot',
     id: 'forgotPassword',
     tag: 'Authentication',
-    summary: 'Ask for a new password',
-    description: 'The same answer in the same time for every address. The link works once, for 30 minutes.',
+    summary: 'Request a password reset',
+    description:
+      'Sends a password reset link. The response and its timing are the same for every address. The link works once, for 30 minutes.',
     bucket: 'letters',
-    body: z.object({ email: Email }).openapi('ForgotPasswordRequest'),
+    body: z.object({ email: Email.describe('Email address.') }).openapi('ForgotPasswordRequest'),
     returns: accepted,
     codes: ['mail_not_configured'],
     once: ({ ctx, body: { email } }, storeAnswer) => askReset(globalOf(ctx), email, storeAnswer),
-    present: () => ({ detail: 'If an account has this address, an e-mail is on its way to it.' }),
+    present: () => ({ detail: 'If an account has this address, an email was sent to it.' }),
   })
   .public({
     path: 'POST /auth/password/reset',
@@ -102,11 +109,14 @@ export const emailRoutes = routes('Account')
     tag: 'Authentication',
     summary: 'Set a new password',
     description:
-      'Set a new password by the token of its e-mail; every session ends. Where the address was never verified, keys, endpoints, linked ' +
-      'providers, the wallet that signs in and payout wallets end too, and sales that have begun are over; 409 `state_conflict` where buyers have ' +
-      'paid the account and it has another way in.',
+      'Sets a new password by the token from the email. All sessions end. If the address was never verified, keys, endpoints, linked providers, the sign-in wallet and payout wallets end as well, and open checkouts are closed. Refused with 409 `state_conflict` if buyers have paid the account and it has another sign-in method.',
     bucket: 'email-proof',
-    body: z.object({ token: Token, new_password: z.string().max(1024) }).openapi('ResetPasswordRequest'),
+    body: z
+      .object({
+        token: Token.describe('Session token for `Authorization: Bearer`.'),
+        new_password: z.string().max(1024).describe('New password of 8 to 128 characters.'),
+      })
+      .openapi('ResetPasswordRequest'),
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict', 'password_too_short'],
     once: ({ ctx, body: { token, new_password } }, storeAnswer) => resetPassword(ctx, token, new_password, storeAnswer),
@@ -135,10 +145,11 @@ const storeAsked = async (ctx: Shard, writes: Write[], storeAnswer: StoreAnswer<
 async function askVerification(ctx: Scope, storeAnswer: StoreAnswer<null>): Promise<null> {
   const account = await getAccount(ctx.db, ctx.merchantId);
   const { email, emailVerified } = account;
-  if (email === null) throw new ApiError('state_conflict', { detail: 'This account has no e-mail.', meta: { reason: 'no_email' } });
+  if (email === null)
+    throw new ApiError('state_conflict', { detail: 'The account has no email address. Add one first.', meta: { reason: 'no_email' } });
   const isBounced = await isUnreachable(ctx, email);
   if (emailVerified && !isBounced)
-    throw new ApiError('state_conflict', { detail: 'This address is verified.', meta: { reason: 'already_verified' } });
+    throw new ApiError('state_conflict', { detail: 'The email address is already verified.', meta: { reason: 'already_verified' } });
   requireMail(ctx);
   return storeAsked(ctx, planVerification(ctx, account, isBounced ? linksADay(ctx, email) : undefined), storeAnswer);
 }

@@ -5,7 +5,7 @@ import type { Ctx } from '#platform/context.ts';
 import { newestOf } from '#platform/db/directory.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import { created, DetailResponse, orNull, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
+import { AccountUuid, created, DetailResponse, ExpiresAt, orNull, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { countPasswordTry, countRefusedCredential, rememberSignIn, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
@@ -16,24 +16,35 @@ import { claimsOf, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
 
 export const ClaimsBody = z
-  .object({ svc_score: z.boolean(), svc_pay: z.boolean(), svc_ops: z.boolean(), is_staff: z.boolean() })
+  .object({
+    svc_score: z.boolean().describe('Score of the account, for tools that require one.'),
+    svc_pay: z.boolean().describe('True if the account may receive payments.'),
+    svc_ops: z.boolean().describe('True if the account may use operator tools.'),
+    is_staff: z.boolean().describe('True if the account operates this deployment.'),
+  })
   .openapi('Claims');
 const AuthResponse = z
   .object({
-    token: z.string(),
-    user_id: z.uuid(),
-    tier: z.enum(PLAN_NAMES),
-    email: orNull(z.string()),
-    claims: ClaimsBody,
-    expires_at: Timestamp,
+    token: z.string().describe('Session token for `Authorization: Bearer`.'),
+    user_id: AccountUuid,
+    tier: z.enum(PLAN_NAMES).describe('Plan: `free`, `starter`, `growth` or `scale`.'),
+    email: orNull(z.string()).describe('Email address.'),
+    claims: ClaimsBody.describe('Claims of the token about the account.'),
+    expires_at: ExpiresAt,
   })
   .openapi('AuthResponse');
 
 export const Email = z.email().max(254).openapi({ example: 'ada@example.com' });
 const RegisterRequest = z
-  .object({ email: Email, password: z.string().max(1024), display_name: ShownName(120) })
+  .object({
+    email: Email.describe('Email address.'),
+    password: z.string().max(1024).describe('Password of 8 to 128 characters.'),
+    display_name: ShownName(120).describe('Name of the account, as buyers see it.'),
+  })
   .openapi('RegisterRequest', { example: { email: 'ada@example.com', password: 'correct horse', display_name: 'Ada' } });
-const LoginRequest = z.object({ email: Email, password: z.string().max(1024) }).openapi('LoginRequest');
+const LoginRequest = z
+  .object({ email: Email.describe('Email address.'), password: z.string().max(1024).describe('Password of 8 to 128 characters.') })
+  .openapi('LoginRequest');
 
 const signedInNow = ({ wallNow }: Ctx, method: SignInMethod): SignIn => ({ authTime: wallNow, firstIat: wallNow, method });
 
@@ -57,26 +68,35 @@ async function emailOf(c: RouteContext): Promise<string> {
   return emailKeysOf(c.var.ctx, email).keys[0];
 }
 
-const WalletAddress = z.string().max(64).openapi({ description: 'base58', example: '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q' });
-const NonceRequest = z.object({ wallet_address: WalletAddress }).openapi('WalletNonceRequest');
+const WalletAddress = z
+  .string()
+  .max(64)
+  .openapi({ example: '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q' })
+  .describe('Address of a Solana wallet, in base58.');
+const NonceRequest = z.object({ wallet_address: WalletAddress.describe('Address of a Solana wallet.') }).openapi('WalletNonceRequest');
 const NonceResponse = z
-  .object({ message_nonce: z.string(), message: z.string(), issued_at: Timestamp, expires_at: Timestamp })
+  .object({
+    message_nonce: z.string().describe('Single-use nonce of the message.'),
+    message: z.string().describe('Message to sign.'),
+    issued_at: Timestamp.describe('Time of issue.'),
+    expires_at: ExpiresAt,
+  })
   .openapi('WalletNonce');
 const WalletLoginRequest = z
   .object({
-    wallet_address: WalletAddress,
+    wallet_address: WalletAddress.describe('Address of a Solana wallet.'),
     signed_message: z
       .string()
       .max(128)
-      .openapi({
-        description:
-          'base58 Ed25519 signature of `message`, or of the bare `message_nonce`. The bare nonce names no domain: a session from it ' +
-          'makes keys, but never sets a payout wallet, moves an external product id, sets a password or deletes the account.',
-      }),
-    message_nonce: z.string().max(64),
+      .describe(
+        'Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. The bare nonce names no domain: its session can create keys, but cannot set a payout wallet, move an external product id, set a password or delete the account.',
+      ),
+    message_nonce: z.string().max(64).describe('Single-use nonce of the message.'),
   })
   .openapi('WalletLoginRequest');
-const RefreshRequest = z.object({ token: z.string().max(4096).optional() }).openapi('RefreshRequest');
+const RefreshRequest = z
+  .object({ token: z.string().max(4096).optional().describe('Session token to renew, unless the header carries it.') })
+  .openapi('RefreshRequest');
 
 const toNonceResource = ({ nonce, message, expiresAt }: LoginNonce, issuedAt: number) => ({
   message_nonce: nonce,
@@ -90,10 +110,10 @@ export const authRoutes = routes('Authentication')
     path: 'POST /auth/register',
     id: 'register',
     summary: 'Create an account',
-    description: 'Create an account on the free plan.',
+    description: 'Creates an account on the free plan.',
     bucket: 'register',
     body: RegisterRequest,
-    returns: created(AuthResponse, 'The account exists; this is its session'),
+    returns: created(AuthResponse, 'Account and its session'),
     codes: ['email_registered', 'password_too_short'],
     shard: ({ ctx }) => newestOf(ctx),
     once: ({ shard, body: { display_name: displayName, ...login } }, storeAnswer) =>
@@ -106,8 +126,7 @@ export const authRoutes = routes('Authentication')
     id: 'login',
     summary: 'Log in with a password',
     description:
-      'Sign in with e-mail and password. After 100 tries for one account in an hour from addresses that never signed in to it, one more from such ' +
-      'an address is 429 `rate_limited`, whether the account exists or not; a new password by e-mail opens it there.',
+      'Signs in with an email address and a password. After 100 attempts on one account within an hour from addresses that never signed in to it, further attempts from such addresses return 429 `rate_limited`, whether or not the account exists. A password reset by email lifts the limit for that address.',
     bucket: 'login',
     by: emailOf,
     body: LoginRequest,
@@ -124,8 +143,8 @@ export const authRoutes = routes('Authentication')
   .public({
     path: 'POST /auth/wallet/nonce',
     id: 'createWalletNonce',
-    summary: 'Get a sign-in message',
-    description: 'A Sign-In With Solana text for this wallet to sign, good once and for five minutes.',
+    summary: 'Create a sign-in message',
+    description: 'Creates a Sign-In With Solana message for this wallet. Valid once, for five minutes.',
     bucket: 'nonce',
     body: NonceRequest,
     returns: NonceResponse,
@@ -136,7 +155,7 @@ export const authRoutes = routes('Authentication')
     path: 'POST /auth/wallet',
     id: 'loginWithWallet',
     summary: 'Log in with a wallet',
-    description: 'Sign in with a wallet; the first time creates its account.',
+    description: 'Signs in with a wallet. The first sign-in creates the account.',
     bucket: 'wallet-login',
     body: WalletLoginRequest,
     returns: AuthResponse,
@@ -152,7 +171,7 @@ export const authRoutes = routes('Authentication')
     id: 'refreshToken',
     summary: 'Renew a token',
     description:
-      'For a token that is valid or expired at most 7 days ago, given in the body or as Bearer; at most 30 days after signing in.',
+      'Renews a token that is valid or expired at most 7 days ago, from the body or the Bearer header. Possible until 30 days after the sign-in.',
     security: [{}, { bearer: [] }],
     guards: [underCeiling],
     body: RefreshRequest,
@@ -172,8 +191,8 @@ export const authRoutes = routes('Authentication')
     path: 'POST /auth/logout',
     id: 'logout',
     summary: 'Log out',
-    description: 'Says goodbye; the client discards its token.',
+    description: 'Ends the session. The client must discard the token.',
     key: 'none',
     returns: DetailResponse,
-    answer: () => ({ detail: 'Signed out. Discard the token: until it expires it is still good.' }),
+    answer: () => ({ detail: 'Signed out. Discard the token: it remains valid until it expires.' }),
   });

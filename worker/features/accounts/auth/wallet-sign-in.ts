@@ -61,7 +61,7 @@ export async function logInWithWallet(
   const issued = await takeNonce(ctx, nonce, walletAddress);
   const method = issued && issued.expiresAt > ctx.wallNow ? findMethod(issued, signature) : null;
   if (!method) {
-    const detail = 'The signature does not prove this sign-in, or its nonce was used or has expired. Ask for a new nonce.';
+    const detail = 'The signature does not match the sign-in, or its nonce was used or has expired. Request a new nonce.';
     throw new ApiError('invalid_credentials', { detail });
   }
   return { account: requireActive(await openWalletAccount(ctx, walletAddress)), method };

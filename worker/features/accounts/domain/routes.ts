@@ -10,10 +10,12 @@ import { setDomain } from './domain.ts';
 
 const DomainBody = z
   .object({
-    domain: z.string(),
-    status: z.enum(DOMAIN.states).openapi({ description: 'Shown to buyers while `verified`. `failed`: its file holds the token no more.' }),
-    checked_at: Timestamp.optional(),
-    token: z.string().openapi({ description: 'What `/.well-known/svc-merchant.json` there has to hold, as `{account_id, token}`.' }),
+    domain: z.string().describe('Host name of yours in lower case, such as `shop.example.com`, without `https://`, port or path.'),
+    status: z
+      .enum(DOMAIN.states)
+      .describe('Status of the domain. Buyers see the domain while it is `verified`. `failed`: the file does not contain the token.'),
+    checked_at: Timestamp.optional().describe('Time of the check.'),
+    token: z.string().describe('Token that `/.well-known/svc-merchant.json` must contain, as `{account_id, token}`.'),
   })
   .openapi('SellerDomain');
 
@@ -30,7 +32,7 @@ export const domainRoutes = routes('Account')
     id: 'getDomain',
     summary: 'Get your domain',
     description:
-      'The domain that buyers are shown beside your name while it is verified, and the token that proves it. 404 where you have named none.',
+      'Returns the domain that buyers see next to your name while it is verified, and the token that proves it. 404 if no domain is set.',
     query: z.object({}),
     returns: DomainBody,
     codes: ['not_found'],
@@ -41,9 +43,16 @@ export const domainRoutes = routes('Account')
     id: 'setDomain',
     summary: 'Set your domain',
     description:
-      'Put `{"account_id": "…", "token": "…"}` at `https://<domain>/.well-known/svc-merchant.json`, and call this again: it is looked at at once, ' +
-      'and every day. The same domain keeps its token. At most one look in ten seconds.',
-    body: z.object({ domain: z.string().min(3).max(253) }).openapi('SetDomainRequest', { example: { domain: 'shop.example.com' } }),
+      'Sets your domain. Publish `{"account_id": "…", "token": "…"}` at `https://<domain>/.well-known/svc-merchant.json` and call this again. The file is checked immediately and then daily, at most once in ten seconds. The token of a domain never changes.',
+    body: z
+      .object({
+        domain: z
+          .string()
+          .min(3)
+          .max(253)
+          .describe('Host name of yours in lower case, such as `shop.example.com`, without `https://`, port or path.'),
+      })
+      .openapi('SetDomainRequest', { example: { domain: 'shop.example.com' } }),
     returns: DomainBody,
     codes: ['rate_limited'],
     leased: ({ scope, body: { domain } }) => setDomain(scope, domain),
@@ -53,7 +62,7 @@ export const domainRoutes = routes('Account')
     path: 'DELETE /account/domain',
     id: 'deleteDomain',
     summary: 'Remove your domain',
-    description: 'Buyers are shown it no more. Removing none is fine.',
+    description: 'Removes your domain. Buyers no longer see it. Succeeds if no domain is set.',
     returns: { 204: { description: 'Removed' } },
     leased: ({ scope: { db, merchantId } }) => deleteDomain(db, merchantId),
     present: () => undefined,

@@ -3,7 +3,7 @@ import { admissionIdOf } from '#core/ids.ts';
 import { iso, isoOrNull } from '#core/time.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import { created, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { CreatedAt, created, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { PERMISSIONS } from '#rules/admission.ts';
@@ -13,37 +13,48 @@ import { announceKey, createKey } from './keys.ts';
 
 const KeyBody = z
   .object({
-    id: z.uuid(),
-    name: z.string(),
-    key_prefix: z.string(),
-    permissions: z.array(z.enum(PERMISSIONS)),
-    sandbox_mode: z.boolean(),
-    last_used_at: orNull(Timestamp),
-    created_at: Timestamp,
-    revoked_at: orNull(Timestamp),
-    usage_summary: z.object({
-      total_calls: z.int(),
-      success_calls: z.int(),
-      error_calls: z.int(),
-      credits_burned: z.int(),
-      latest_activity_at: orNull(Timestamp),
-      latest_endpoint: orNull(z.string()),
-    }),
-    recent_activity: z.array(
-      z.object({ at: Timestamp, method: z.string(), endpoint: z.string(), status: z.int(), request_id: z.string() }),
-    ),
+    id: z.uuid().describe('Unique identifier.'),
+    name: z.string().describe('Name of the key.'),
+    key_prefix: z.string().describe('First characters of the key, to recognize it by.'),
+    permissions: z.array(z.enum(PERMISSIONS)).describe('Permissions of the key: `read`, or `execute` for writes as well.'),
+    sandbox_mode: z.boolean().describe('True if the key acts only on sandbox objects.'),
+    last_used_at: orNull(Timestamp).describe('Time of the last request with the key.'),
+    created_at: CreatedAt,
+    revoked_at: orNull(Timestamp).describe('Time at which the key was revoked.'),
+    usage_summary: z
+      .object({
+        total_calls: z.int().describe('Number of requests.'),
+        success_calls: z.int().describe('Number of successful requests.'),
+        error_calls: z.int().describe('Number of requests that were refused or failed.'),
+        credits_burned: z.int().describe('Number of customer units that the key consumed.'),
+        latest_activity_at: orNull(Timestamp).describe('Time of the last request.'),
+        latest_endpoint: orNull(z.string()).describe('Path of the last request.'),
+      })
+      .describe('Usage of the key.'),
+    recent_activity: z
+      .array(
+        z.object({
+          at: Timestamp.describe('Time of the request.'),
+          method: z.string().describe('HTTP method.'),
+          endpoint: z.string().describe('Path of the request.'),
+          status: z.int().describe('Status of the object.'),
+          request_id: z.string().describe('Identifier of the request in the operator’s log.'),
+        }),
+      )
+      .describe('Most recent requests.'),
   })
   .openapi('ApiKey');
 
 const CreateKeyRequest = z
   .object({
-    name: ShownName(120),
-    sandbox_mode: z.boolean().default(false),
+    name: ShownName(120).describe('Name of the key, to recognize it by.'),
+    sandbox_mode: z.boolean().default(false).describe('True if the key acts only on sandbox objects.'),
     // Judged in the verb: an unsupported permission has a code of its own.
     permissions: z
       .array(z.string())
       .default(['read', 'execute'])
-      .openapi({ items: { type: 'string', enum: [...PERMISSIONS] } }),
+      .openapi({ items: { type: 'string', enum: [...PERMISSIONS] } })
+      .describe('Permissions of the key: `read`, or `execute` for writes as well.'),
   })
   .openapi('CreateKeyRequest', { example: { name: 'server', sandbox_mode: false, permissions: ['read', 'execute'] } });
 
@@ -72,7 +83,7 @@ export const keyRoutes = routes('API keys')
     id: 'listKeys',
     summary: 'List keys',
     description:
-      'A token sees the keys of both modes unless it names one, a key those of its own. Of revoked keys the last hundred of each mode are listed.',
+      'Lists keys. A token sees the keys of both modes unless it names one; a key sees those of its own mode. The list includes the last hundred revoked keys of each mode.',
     returns: z.array(KeyBody),
     answer: async ({ scope, actor, query }) => {
       const merchantId = actor.accountId;
@@ -85,9 +96,17 @@ export const keyRoutes = routes('API keys')
     path: 'POST /keys',
     id: 'createKey',
     summary: 'Create a key',
-    description: 'A live key needs a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.',
+    description:
+      'Creates a key. A live key requires a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.',
     body: CreateKeyRequest,
-    returns: created(z.object({ key: KeyBody, raw_key: z.string() }).openapi('CreatedApiKey')),
+    returns: created(
+      z
+        .object({
+          key: KeyBody.describe('Key object, without its secret part.'),
+          raw_key: z.string().describe('Secret API key. Shown only in this response. Store it securely.'),
+        })
+        .openapi('CreatedApiKey'),
+    ),
     codes: ['admin_requires_staff', 'invalid_permissions', 'plan_limit_reached'],
     once: ({ scope, actor, body: { name, permissions, sandbox_mode } }, storeAnswer) =>
       createKey(scope, actor, { name, permissions, sandboxMode: sandbox_mode }, storeAnswer),

@@ -49,7 +49,7 @@ export async function unlinkIdentity(ctx: Scope, actor: Actor, provider: SignInP
     if (others.length === identities.length) return { writes: await storeAnswer(null) };
     if (others.length === 0 && account.passwordHash === null && account.walletKey === null)
       throw new ApiError('state_conflict', {
-        detail: 'This is the last way into the account. Set a password or link another provider first.',
+        detail: 'The provider is the last sign-in method of the account. Set a password or link another provider first.',
         meta: { reason: 'last_way_in' },
       });
     // The row goes on to another version, so that of two at once each sees what the other took away.

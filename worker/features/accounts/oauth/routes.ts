@@ -19,7 +19,12 @@ import { callbackUrlOf, listProviders, requireProvider } from './registry.ts';
 import { type BegunSignIn, beginState, MODES, readState, SURFACES } from './state.ts';
 
 const Provider = z.enum(SIGN_IN_PROVIDERS);
-const ProviderParam = z.object({ provider: z.string().openapi({ param: { name: 'provider', in: 'path' }, enum: [...SIGN_IN_PROVIDERS] }) });
+const ProviderParam = z.object({
+  provider: z
+    .string()
+    .openapi({ param: { name: 'provider', in: 'path' }, enum: [...SIGN_IN_PROVIDERS] })
+    .describe('Provider name.'),
+});
 const DASHBOARD = '/dashboard';
 
 /** What the fragment says of an outcome. */
@@ -61,13 +66,20 @@ export const oauthRoutes = routes('Authentication')
     path: 'GET /auth/oauth/providers',
     id: 'listOAuthProviders',
     summary: 'List sign-in providers',
-    description: 'Who else signs people in here, and what is missing for the others.',
+    description: 'Lists sign-in providers, and the missing configuration of each.',
     guards: [underCeiling],
     returns: z
       .object({
-        providers: z.array(
-          z.object({ provider: Provider, configured: z.boolean(), callback_url: z.string(), missing: z.array(z.string()) }),
-        ),
+        providers: z
+          .array(
+            z.object({
+              provider: Provider.describe('Provider name.'),
+              configured: z.boolean().describe('True if this deployment has the configuration.'),
+              callback_url: z.string().describe('Callback URL to register at the provider.'),
+              missing: z.array(z.string()).describe('Names of the missing variables.'),
+            }),
+          )
+          .describe('Sign-in providers.'),
       })
       .openapi('OAuthProviders'),
     answer: ({ ctx }) => ({ providers: listProviders(ctx) }),
@@ -75,19 +87,24 @@ export const oauthRoutes = routes('Authentication')
   .public({
     path: 'GET /auth/oauth/{provider}/start',
     id: 'startOAuth',
-    summary: 'Begin a provider’s sign-in',
+    summary: 'Start a provider sign-in',
     description:
-      'Sets a cookie that binds the sign-in to this browser, for ten minutes. With a token, which must be of a fresh sign-in, the provider is ' +
-      'linked to that account. `mode` `login` opens an account that there is, `register` makes one too. `next` is a path of this service.',
+      'Starts a sign-in and sets a cookie that binds it to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. `mode` `login` requires an existing account; `register` creates one if needed. `next` is a path of this service.',
     security: [{}, { bearer: [] }],
     guards: [readPerson],
     params: ProviderParam,
     query: z.object({
-      mode: z.enum(MODES).default('login'),
-      next: z.string().max(NEXT_PATH_MAX).default(DASHBOARD),
-      surface: z.enum(SURFACES).default('dashboard'),
+      mode: z.enum(MODES).default('login').describe('Purpose of the sign-in: `login` or `register`.'),
+      next: z.string().max(NEXT_PATH_MAX).default(DASHBOARD).describe('Path on this site to return to.'),
+      surface: z.enum(SURFACES).default('dashboard').describe('Page that began the sign-in.'),
     }),
-    returns: z.object({ provider: Provider, callback_url: z.string(), authorization_url: z.string() }).openapi('OAuthStart'),
+    returns: z
+      .object({
+        provider: Provider.describe('Provider name.'),
+        callback_url: z.string().describe('Callback URL to register at the provider.'),
+        authorization_url: z.string().describe('URL to send the person to.'),
+      })
+      .openapi('OAuthStart'),
     codes: [
       'invalid_authorization',
       { code: 'invalid_authorization', status: 403 },
@@ -110,7 +127,7 @@ export const oauthRoutes = routes('Authentication')
       const { attempt, cookie } = beginState(ctx, asked, c.req.header('Cookie'));
       const authorization_url = await provider.authorizationUrl(ctx, attempt).catch((error: unknown) => {
         ctx.note(`${provider.name}: ${storyOf(error)}`);
-        throw new ApiError('temporarily_unavailable', { detail: 'The provider does not answer right now. Retry.', retryAfterSeconds: 5 });
+        throw new ApiError('temporarily_unavailable', { detail: 'The provider does not respond. Retry.', retryAfterSeconds: 5 });
       });
       c.header('Set-Cookie', cookie);
       c.header('Cache-Control', 'no-store');
@@ -120,19 +137,17 @@ export const oauthRoutes = routes('Authentication')
   .public({
     path: 'GET /auth/oauth/{provider}/callback',
     id: 'finishOAuth',
-    summary: 'Finish a provider’s sign-in',
-    description:
-      'Goes on to `next` with the outcome in the fragment: `#token=…`, `#linked=<provider>`, or `#error=` with one of ' +
-      `${PROVIDER_ERRORS.join(', ')}. A state that was not made here, was used, is over or belongs to another browser is 400.`,
+    summary: 'Finish a provider sign-in',
+    description: `Redirects to \`next\` with the result in the fragment: \`#token=…\`, \`#linked=<provider>\`, or \`#error=\` with one of ${PROVIDER_ERRORS.join(', ')}. An unknown, used or expired state, or one of another browser, returns 400.`,
     guards: [underCeiling],
     params: ProviderParam,
     query: z.object({
-      code: z.string().optional(),
-      state: z.string().optional(),
-      error: z.string().optional(),
-      error_description: z.string().optional(),
+      code: z.string().optional().describe('Authorization code from the provider.'),
+      state: z.string().optional().describe('State that was sent with the request.'),
+      error: z.string().optional().describe('Error code from the provider.'),
+      error_description: z.string().optional().describe('Human-readable error from the provider.'),
     }),
-    returns: { 302: { description: 'To `next`, with the outcome in the fragment' } },
+    returns: { 302: { description: 'Redirect to `next`, with the result in the fragment' } },
     codes: ['invalid_state', 'not_found', 'oauth_not_configured'],
     respond: async ({ c, ctx, params, query: { state, ...answer } }) => {
       const provider = requireProvider(ctx, params.provider);
@@ -151,9 +166,19 @@ export const oauthRoutes = routes('Authentication')
     id: 'listIdentities',
     tag: 'Account',
     summary: 'List linked providers',
-    description: 'The providers this account signs in with.',
+    description: 'Lists the providers that are linked to this account.',
     returns: z
-      .object({ items: z.array(z.object({ provider: Provider, email: z.string().optional(), linked_at: Timestamp })) })
+      .object({
+        items: z
+          .array(
+            z.object({
+              provider: Provider.describe('Provider name.'),
+              email: z.string().optional().describe('Email address.'),
+              linked_at: Timestamp.describe('Time at which the provider was linked.'),
+            }),
+          )
+          .describe('Entries of this page.'),
+      })
       .openapi('SignInIdentities'),
     answer: async ({ scope, actor }) => {
       const rows = await listIdentities(scope.db, actor.accountId);
@@ -166,7 +191,8 @@ export const oauthRoutes = routes('Authentication')
     id: 'unlinkIdentity',
     tag: 'Account',
     summary: 'Unlink a provider',
-    description: 'It needs a fresh sign-in. A second time it is simply so; the last way into an account stays (409 `state_conflict`).',
+    description:
+      'Unlinks a provider. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`).',
     params: ProviderParam,
     returns: { 204: { description: 'Unlinked' } },
     codes: ['not_found', 'state_conflict'],

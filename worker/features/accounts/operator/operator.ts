@@ -34,7 +34,7 @@ export async function operateAccount(ctx: Ctx, input: { account: string; action:
   return changeAccount(await homeOf(ctx, id), id, (account) => {
     const isUnproven = !isUserId && input.action === 'staff' && !account.emailVerified && !account.isStaff;
     if (isUnproven) {
-      const detail = 'Nobody has proven that this e-mail is theirs. Name the account by its user id.';
+      const detail = 'The email address is not verified. Name the account by its user id.';
       throw new ApiError('state_conflict', { detail, meta: { reason: 'email_unverified' } });
     }
     return planAction(account, input.action);

@@ -9,53 +9,91 @@ import { OWN_NAME_MAX } from '#core/limits.ts';
 import { OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
-const Amount = z.object({ asset: z.string().max(16), amount: z.string().max(64) });
-const Url = z.string().min(1).max(2048).openapi({ description: 'A public https URL. It is never fetched.' });
+const Amount = z.object({
+  asset: z.string().max(16).describe('Asset: `USDC` or `SOL`.'),
+  amount: z
+    .string()
+    .max(64)
+    .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
+});
+const Url = z.string().min(1).max(2048).describe('Public https URL. The service never fetches it.');
 
 const ManifestProduct = z.object({
-  external_product_id: OwnName.optional(),
-  name: ShownName(160),
-  description: z.string().max(2000).optional(),
-  price: Amount,
-  usage_units: z.number().int().min(1).max(1_000_000_000).optional(),
-  access_period_days: z.number().int().min(1).max(3660).optional(),
+  external_product_id: OwnName.optional().describe(
+    'Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.',
+  ),
+  name: ShownName(160).describe('Name of the product, as buyers see it.'),
+  description: z.string().max(2000).optional().describe('Description of the product, as buyers see it.'),
+  price: Amount.describe('Price.'),
+  usage_units: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .optional()
+    .describe(
+      'Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time.',
+    ),
+  access_period_days: z
+    .number()
+    .int()
+    .min(1)
+    .max(3660)
+    .optional()
+    .describe('Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal.'),
 });
 
 const ManifestResource = z.object({
-  method: z.string().min(1).max(16),
-  url: Url,
-  product_ref: z
-    .string()
-    .normalize('NFC')
-    .min(1)
-    .max(OWN_NAME_MAX)
-    .openapi({ description: 'external_product_id or name of one of `products`.' }),
-  units: z.number().default(1).openapi({ description: 'Units one call uses.' }),
+  method: z.string().min(1).max(16).describe('HTTP method.'),
+  url: Url.describe('URL of the resource.'),
+  product_ref: z.string().normalize('NFC').min(1).max(OWN_NAME_MAX).describe('`external_product_id` or name of one of `products`.'),
+  units: z.number().default(1).describe('Units that one call consumes.'),
 });
 
 export const manifestFields = {
-  manifest_version: z.literal('1'),
-  name: ShownName(120),
-  description: z.string().max(2000).optional(),
-  homepage_url: Url.optional(),
-  contact_email: z.string().max(254).optional(),
-  resources: z.array(ManifestResource).max(100).default([]),
-  products: z.array(ManifestProduct).max(50).default([]),
-  payout: z.object({ rail_id: z.string().max(64), wallet_address: z.string().max(64) }).optional(),
+  manifest_version: z.literal('1').describe('Version of the manifest format: `1`.'),
+  name: ShownName(120).describe('Name of the seller.'),
+  description: z.string().max(2000).optional().describe('Description of the seller and its offer.'),
+  homepage_url: Url.optional().describe('https URL of the agent’s home page.'),
+  contact_email: z.string().max(254).optional().describe('Contact email of the agent’s operator.'),
+  resources: z.array(ManifestResource).max(100).default([]).describe('Resources for sale, by URL. The service never fetches them.'),
+  products: z.array(ManifestProduct).max(50).default([]).describe('Products to sell.'),
+  payout: z
+    .object({
+      rail_id: z.string().max(64).describe('Payment rail. GET /v1/access/rails lists them.'),
+      wallet_address: z.string().max(64).describe('Address of a Solana wallet.'),
+    })
+    .optional()
+    .describe('Destination of the money.'),
   webhooks: z
-    .array(z.object({ url: Url, event_types: z.array(z.string().max(80)).min(1).max(60) }))
+    .array(
+      z.object({
+        url: Url.describe('URL that receives the events.'),
+        event_types: z
+          .array(z.string().max(80))
+          .min(1)
+          .max(60)
+          .describe(
+            'Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them.',
+          ),
+      }),
+    )
     .max(20)
-    .default([]),
+    .default([])
+    .describe('Webhook endpoints.'),
   requested_permissions: z
     .array(z.string().max(40))
     .max(10)
     .default(['read', 'execute'])
-    .openapi({ description: 'What the live key may do: read, execute.' }),
+    .describe('Requested permissions of the live key: `read`, `execute`.'),
   spend_limits: z
-    .object({ per_payment: Amount.optional(), per_day: Amount.optional() })
+    .object({
+      per_payment: Amount.optional().describe('Maximum of one payment.'),
+      per_day: Amount.optional().describe('Maximum per day (UTC).'),
+    })
     .default({})
-    .openapi({ description: 'In USDC. Bind what is paid with the setup secret, by the day of UTC.' }),
-  live_requested: z.boolean().default(false),
+    .describe('Spending limits in USDC for payments with the setup secret. Days are UTC.'),
+  live_requested: z.boolean().default(false).describe('True if a live key is requested.'),
 };
 
 export const ManifestBody = z.object(manifestFields).openapi('SetupManifest');
@@ -66,16 +104,18 @@ export type Severity = (typeof SEVERITIES)[number];
 
 export const EvaluationBody = z
   .object({
-    score: z.int().openapi({ description: '0 to 100.' }),
-    findings: z.array(
-      z.object({
-        severity: z.enum(SEVERITIES).openapi({ description: 'A manifest with an error is sent back for changes.' }),
-        code: z.string(),
-        path: z.string().openapi({ description: 'Where it stands in the manifest.', example: 'resources[0].product_ref' }),
-        message: z.string(),
-        suggestion: z.string(),
-      }),
-    ),
+    score: z.int().describe('Score from 0 to 100.'),
+    findings: z
+      .array(
+        z.object({
+          severity: z.enum(SEVERITIES).describe('Severity of the finding. A manifest with an error is returned for changes.'),
+          code: z.string().describe('Code of the finding.'),
+          path: z.string().openapi({ example: 'resources[0].product_ref' }).describe('Location in the manifest.'),
+          message: z.string().describe('Description of the finding.'),
+          suggestion: z.string().describe('Suggested correction.'),
+        }),
+      )
+      .describe('Findings. Correct those of severity `error`.'),
   })
   .openapi('SetupEvaluation');
 export type Evaluation = z.infer<typeof EvaluationBody>;

@@ -40,10 +40,9 @@ export async function requireTimeLeft(ctx: Shard, setupIntentId: SetupIntentId):
   if (setup && isSetupOpen({ ...setup, isPaying: false }, ctx.now)) return;
   const [pending] = setup?.status === 'expired' ? [] : await listPendingPayments(ctx.db, setupIntentId);
   if (!pending)
-    throw new ApiError('invalid_authorization', { detail: 'This setup is over. Start a new one: POST /v1/access/agent-bootstrap.' });
+    throw new ApiError('invalid_authorization', { detail: 'The setup has ended. Start a new one: POST /v1/access/agent-bootstrap.' });
   throw new ApiError('state_conflict', {
-    detail:
-      'The time of this setup is over, and a payment of yours is on its way. Send that one again, or ask for the status; pay nothing new.',
+    detail: 'The setup has reached its end with a payment in flight. Send that payment again, or ask for the status; pay nothing new.',
     meta: {
       reason: 'payment_pending',
       ...(pending.terms.plan ? { plan: pending.terms.plan } : {}),
@@ -54,7 +53,7 @@ export async function requireTimeLeft(ctx: Shard, setupIntentId: SetupIntentId):
 }
 
 export const treasuryNotReady = (reason: string): ApiError =>
-  new ApiError('setup_not_ready', { detail: 'This service cannot be paid for a plan right now.', meta: { reason } });
+  new ApiError('setup_not_ready', { detail: 'Plans cannot currently be paid by x402. Retry later.', meta: { reason } });
 
 /** Refuses a purchase that changes nothing: a lower plan while a higher one runs, or any plan over one that never ends. */
 function requireNotLower({ now }: Ctx, held: AccountPlans, plan: PaidPlan): void {
@@ -62,9 +61,7 @@ function requireNotLower({ now }: Ctx, held: AccountPlans, plan: PaidPlan): void
   const isEndless = held.plan !== 'free' && held.planThrough === null;
   if (planRank(plan) >= planRank(current) && !isEndless) return;
   throw new ApiError('state_conflict', {
-    detail: isEndless
-      ? `The ${current} plan of this account does not end.`
-      : `The ${current} plan of this account is higher and still runs.`,
+    detail: isEndless ? `The ${current} plan of the account has no end.` : `The ${current} plan of the account is higher and active.`,
     meta: { reason: isEndless ? 'plan_endless' : 'plan_lower', plan: current, paid_through: isoOrNull(held.planThrough) },
   });
 }

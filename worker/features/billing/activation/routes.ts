@@ -10,7 +10,7 @@ import { getHeldPlan } from '#features/plans/store.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resource.ts';
 import type { Actor } from '#platform/context.ts';
 import { merchantBodyErrors, setActor, showsCredential } from '#platform/http/callers.ts';
-import { type ActorEnv, ModeQuery, ok, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { AccountUuid, type ActorEnv, ModeQuery, ok, orNull, ReceiptUuid, Timestamp } from '#platform/http/openapi.ts';
 import { countRefusedCredential, hitBucket, rateHeaders } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLAN_NAMES, PLANS, planAt } from '#rules/plans.ts';
@@ -22,7 +22,7 @@ interface ActivatorEnv extends ActorEnv {
 }
 
 const NO_CREDENTIAL =
-  'Show whose plan this is: an API key in X-Svc-Key, the token of a sign-in in Authorization: Bearer, or the setup_secret of an agent’s setup in X-Svc-Setup-Secret.';
+  'A credential of the account is missing. Send an API key in X-Svc-Key, a session token in Authorization: Bearer, or the setup_secret of an agent’s setup in X-Svc-Setup-Secret.';
 
 /**
  * Who may buy a plan for an account: its key, its owner's token, or the agent that sets it up. Where a setup secret is shown
@@ -67,10 +67,10 @@ const requireActivator = createMiddleware<ActivatorEnv>(async (c, next) => {
 
 const ActivationBody = z
   .object({
-    plan: z.enum(PLAN_NAMES).openapi({ description: 'The plan that runs now.' }),
-    paid_through: orNull(Timestamp).openapi({ description: 'null: the plan has no end, and no purchase moves it.' }),
-    account_id: z.uuid(),
-    receipt_id: z.uuid(),
+    plan: z.enum(PLAN_NAMES).describe('Plan in effect.'),
+    paid_through: orNull(Timestamp).describe('End of the paid plan; null: the plan has no end, and purchases do not change it.'),
+    account_id: AccountUuid,
+    receipt_id: ReceiptUuid,
   })
   .openapi('Activation');
 
@@ -78,15 +78,15 @@ const ActivationBody = z
 const clientSetting = (plan: PaidPlan): string => `setSpendControls({ maxAmountPerPayment: '$${PLANS[plan].priceUsdc}' })`;
 
 const describe = (plan: PaidPlan): string =>
-  `Costs ${PLANS[plan].priceUsdc} USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in ` +
-  `PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless ` +
-  `told otherwise: \`client.${clientSetting(plan)}\`. What is paid for already keeps its value: the same plan lasts ${PLAN_DAYS} days longer; a ` +
-  `higher one begins now and lasts ${PLAN_DAYS} days plus what was left, converted at the two prices. The 402 says in \`meta\` what that comes to: ` +
-  '`plan` and `paid_through`, as if it were paid now. The new limits hold on the very next request. One payment counts once: sent again it ' +
-  'gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is ' +
-  'prolonged by what the money buys at its price. 202 means the ' +
-  'outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that ' +
-  'does not end nothing is sold (409). In the sandbox a test wallet pays (POST /v1/testing/pay), all answers are those of a purchase, and the account keeps the plan it has.';
+  `Buys the plan for ${PLANS[plan].priceUsdc} USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in ` +
+  `PAYMENT-REQUIRED; repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 by ` +
+  `default: \`client.${clientSetting(plan)}\`. Paid time retains its value: the same plan lasts ${PLAN_DAYS} days longer; a ` +
+  `higher one begins now and lasts ${PLAN_DAYS} days plus the remaining time, converted at the two prices. \`meta\` of the 402 has the result, ` +
+  '`plan` and `paid_through`, for a payment made now. The new limits apply to the next request. One payment counts once: a repeated call ' +
+  'returns the first response. A lower plan during a higher one is refused with 409. If a higher one began after the payment was sent, it is ' +
+  'extended by the value of the payment. 202 means that the ' +
+  'outcome is not known yet: send the same payment again, never a new one. A setup stays open until then. An ended plan becomes `free` immediately. During a plan ' +
+  'without an end, nothing is sold (409). In the sandbox, a test wallet pays (POST /v1/testing/pay), all responses are those of a purchase, and the plan of the account does not change.';
 
 function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResponse, result }: PlanChallenge): ApiError {
   const setting = clientSetting(plan);
@@ -94,7 +94,7 @@ function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResp
   return new ApiError('payment_required', {
     detail:
       `${why}${planTitle(plan)}: ${PLANS[plan].priceUsdc} USDC. Pay the challenge in the PAYMENT-REQUIRED header and repeat this request ` +
-      `with PAYMENT-SIGNATURE. The public x402 client refuses more than $1 unless told otherwise: call client.${setting} first.`,
+      `with PAYMENT-SIGNATURE. The public x402 client refuses more than $1 by default: call client.${setting} first.`,
     headers: {
       'PAYMENT-REQUIRED': header,
       ...(paymentResponse === null ? {} : { 'PAYMENT-RESPONSE': paymentResponse }),
@@ -135,12 +135,12 @@ for (const plan of PAID_PLANS)
     security: [{ apiKey: [] }, { bearer: [] }, { setupSecret: [] }],
     guards: [requireActivator as MiddlewareHandler],
     headers: z.object({
-      'PAYMENT-SIGNATURE': z.string().optional().openapi({ description: 'The payment, as an x402 client writes it.' }),
+      'PAYMENT-SIGNATURE': z.string().optional().describe('Payment, as an x402 client encodes it.'),
     }),
     query: ModeQuery,
     returns: {
-      ...ok(ActivationBody, 'Activated; PAYMENT-RESPONSE tells the transaction'),
-      202: { description: 'Not known yet', content: { 'application/json': { schema: SettlePending } } },
+      ...ok(ActivationBody, 'Activated. The PAYMENT-RESPONSE header contains the transaction'),
+      202: { description: 'Outcome not known yet', content: { 'application/json': { schema: SettlePending } } },
     },
     refusals: merchantBodyErrors(
       'payment_required',

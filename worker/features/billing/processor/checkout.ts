@@ -39,7 +39,7 @@ export async function beginCheckout(
 ): Promise<string> {
   const account = await getAccount(ctx.db, ctx.merchantId);
   const urls = { success: await returnUrl(ctx, 'success_url', successUrl), cancel: await returnUrl(ctx, 'cancel_url', cancelUrl) };
-  if (planAt(account, ctx.now) === plan) throw planHeld(plan, `This account has the ${plan} plan.`);
+  if (planAt(account, ctx.now) === plan) throw planHeld(plan, `The account already has the ${plan} plan.`);
   requireProcessor(ctx, 'sell');
   return withCustomer(ctx, account.id, (customer) => openOnePage(ctx, () => checkoutUrl(ctx, customer, plan, urls)));
 }
@@ -52,7 +52,7 @@ async function checkoutUrl(ctx: Scope, opened: BillingCustomer, plan: PaidPlan, 
   const customer = (await findCustomer(ctx.db, opened.accountId)) ?? opened;
   const isSubscribed = isRunning(customer.subscriptionStatus);
   if (isSubscribed && customer.subscriptionPlan === plan)
-    throw planHeld(plan, `This account has a subscription of the ${plan} plan: its card and its end are changed in the portal.`);
+    throw planHeld(plan, `The account already has a subscription of the ${plan} plan. Change its card or its end in the portal.`);
   if (!isSubscribed) return buySubscription(ctx, customer, pages, { price: priceIdOf(ctx.config, plan), urls });
   await endPages(ctx, pages);
   return (await changeSubscription(ctx, customer, plan, urls)).url;
@@ -92,7 +92,10 @@ export async function openPortal(ctx: Scope, back: string | undefined): Promise<
 }
 
 const noCustomer = (): ApiError =>
-  new ApiError('state_conflict', { detail: 'This account has bought nothing by card yet.', meta: { reason: 'no_customer' } });
+  new ApiError('state_conflict', {
+    detail: 'The account has no purchase by card. Create a checkout first.',
+    meta: { reason: 'no_customer' },
+  });
 
 /**
  * Makes an account a customer at the processor, and answers its name there. One that was made before, with its name lost, is found by

@@ -40,7 +40,7 @@ export async function openOnePage(ctx: Scope, open: () => Promise<string>): Prom
       if (!(error instanceof Outrun)) throw error;
     }
   }
-  ctx.note('processor: checkouts of one customer did not end');
+  ctx.note('processor: open checkouts of one customer could not be closed');
   throw processorAway();
 }
 

@@ -14,17 +14,19 @@ import { routes } from '#platform/http/route.ts';
 import { isBought, PAID_PLANS, PLAN_NAMES, PLANS, planAt, SUBSCRIPTION_STATUSES } from '#rules/plans.ts';
 import { findCustomer } from './store.ts';
 
-const Counts = { keys: z.int(), endpoints: z.int() };
+const Counts = { keys: z.int().describe('Number of active keys.'), endpoints: z.int().describe('Webhook endpoints.') };
 
 const BillingSummaryBody = z
   .object({
-    plan: z.enum(PLAN_NAMES).openapi({ description: 'The higher of what runs by card and what was bought by x402.' }),
-    status: z.enum(SUBSCRIPTION_STATUSES).openapi({ description: 'Of the subscription at the payment processor.' }),
-    current_period_end: orNull(Timestamp).openapi({ description: 'Of the subscription, or of the time that was bought by x402.' }),
-    cancel_at_period_end: z.boolean(),
-    source: z.enum(['free', 'processor', 'x402']),
-    usage: z.object({ ...Counts, products: z.int() }).openapi({ description: 'In live mode.' }),
-    limits: z.object({ ...Counts, products: orNull(z.int()).openapi({ description: 'null: without a limit.' }) }),
+    plan: z.enum(PLAN_NAMES).describe('Higher of the plans bought by card and by x402.'),
+    status: z.enum(SUBSCRIPTION_STATUSES).describe('Status of the subscription at the payment processor.'),
+    current_period_end: orNull(Timestamp).describe('End of the current card period, or of the time bought by x402.'),
+    cancel_at_period_end: z.boolean().describe('True if the subscription ends with the paid period.'),
+    source: z.enum(['free', 'processor', 'x402']).describe('Source of the plan: `free`, the card `processor`, or `x402`.'),
+    usage: z.object({ ...Counts, products: z.int().describe('Number of active products.') }).describe('Current usage in live mode.'),
+    limits: z
+      .object({ ...Counts, products: orNull(z.int()).describe('Maximum number of active products; null: no limit.') })
+      .describe('Limits of the plan.'),
   })
   .openapi('BillingSummary');
 
@@ -82,7 +84,7 @@ export const billingRoutes = routes('Billing')
     path: 'GET /billing/summary',
     id: 'getBillingSummary',
     summary: 'Get the plan',
-    description: 'The plan of the account, what gives it and what of it is used.',
+    description: 'Returns the plan of the account, its source and its current usage.',
     mode: 'live',
     returns: BillingSummaryBody,
     answer: ({ scope }) => readBilling(scope),
@@ -92,14 +94,18 @@ export const billingRoutes = routes('Billing')
     id: 'createBillingCheckout',
     summary: 'Pay for a plan by card',
     description:
-      'For a person who signed in within the last 15 minutes; a key is 403. Send that person to `checkout_url`. The same plan asked for again ' +
-      'answers the same open page, and another plan ends it. An account that has a subscription is shown the change of that one. The pages ' +
-      'that a person comes back to are on this service; without them it is the dashboard. The plan the account has is 409 `state_conflict`.',
+      'Creates a card checkout. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Send the person to `checkout_url`. A repeated request for the same plan returns the same open page; another plan closes it. An account with a subscription gets a page to change it. Return URLs must be on this service and default to the dashboard. The current plan of the account is refused with 409 `state_conflict`.',
     mode: 'live',
     body: z
-      .object({ plan: z.enum(PAID_PLANS), success_url: ReturnUrl.optional(), cancel_url: ReturnUrl.optional() })
+      .object({
+        plan: z.enum(PAID_PLANS).describe('Plan: `free`, `starter`, `growth` or `scale`.'),
+        success_url: ReturnUrl.optional().describe(
+          'https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.',
+        ),
+        cancel_url: ReturnUrl.optional().describe('https URL for buyers who leave without payment.'),
+      })
       .openapi('BillingCheckoutRequest', { example: { plan: 'growth' } }),
-    returns: z.object({ checkout_url: z.string() }).openapi('BillingCheckout'),
+    returns: z.object({ checkout_url: z.string().describe('URL of the checkout page.') }).openapi('BillingCheckout'),
     codes: ['state_conflict', 'billing_not_configured'],
     leased: async ({ ctx, scope, actor, body: { plan, success_url: successUrl, cancel_url: cancelUrl } }) => {
       requireFreshSignIn(ctx, actor);
@@ -113,12 +119,13 @@ export const billingRoutes = routes('Billing')
     id: 'createBillingPortal',
     summary: 'Open the card portal',
     description:
-      'For a person who signed in within the last 15 minutes; a key is 403. Before the first purchase by card there is nothing to change: ' +
-      '409 `state_conflict`.',
+      'Creates a session of the card portal. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Returns 409 `state_conflict` before the first purchase by card.',
     mode: 'live',
-    body: z.object({ return_url: ReturnUrl.optional() }).openapi('BillingPortalRequest', { example: {} }),
+    body: z.object({ return_url: ReturnUrl.optional().describe('URL to return to.') }).openapi('BillingPortalRequest', { example: {} }),
     isBodyOptional: true,
-    returns: z.object({ portal_url: z.string() }).openapi('BillingPortal'),
+    returns: z
+      .object({ portal_url: z.string().describe('URL of the customer portal, for changes of card and subscription.') })
+      .openapi('BillingPortal'),
     codes: ['state_conflict', 'billing_not_configured'],
     leased: async ({ ctx, scope, actor, body }) => {
       requireFreshSignIn(ctx, actor);
@@ -131,7 +138,7 @@ export const billingRoutes = routes('Billing')
     path: 'POST /billing/refresh/processor',
     id: 'refreshBilling',
     summary: 'Refresh the plan',
-    description: 'Safe to repeat. Answers the summary as it is then.',
+    description: 'Reads the plan from the payment processor and returns the summary. Safe to repeat.',
     mode: 'live',
     returns: BillingSummaryBody,
     codes: ['state_conflict', 'billing_not_configured'],
@@ -147,12 +154,16 @@ export const billingRoutes = routes('Billing')
     tag: 'Provider webhooks',
     summary: 'Receive processor events',
     description:
-      'Signed over the raw body. An event says that something changed; what that is, is read from the processor. Each counts once, and those ' +
-      'of a type or customer that is not known here change nothing.',
+      'Receives events of the payment processor, signed over the raw body. An event only triggers a read from the processor. Each event is processed once; unknown types and customers are ignored.',
     security: [{ processorSignature: [] }],
     guards: [verifySignature],
-    body: z.unknown().openapi({ description: 'An event, as the processor makes it.', example: EVENT }),
-    returns: z.object({ received: z.literal(true), duplicate: z.boolean() }).openapi('ProcessorWebhookResponse'),
+    body: z.unknown().openapi({ example: EVENT }).describe('Event of the payment processor.'),
+    returns: z
+      .object({
+        received: z.literal(true).describe('True if the event was stored.'),
+        duplicate: z.boolean().describe('True if the same event was received before.'),
+      })
+      .openapi('ProcessorWebhookResponse'),
     refusals: errors(
       'rate_limited',
       'webhook_signature_failed',

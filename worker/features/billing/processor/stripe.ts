@@ -83,7 +83,7 @@ export async function fromProcessor<T>(ctx: Ctx, call: (processor: Stripe) => Pr
 /** What the operator configured, and the processor does not know. */
 const unusable = (reason: 'key_refused' | 'price_unknown' | 'portal_unknown'): ApiError =>
   new ApiError('billing_not_configured', {
-    detail: 'The payment processor does not take the configuration of this deployment: its operator has to mend that.',
+    detail: 'The payment processor refuses the configuration of this deployment. Contact the operator.',
     meta: { reason, missing: [] },
   });
 
@@ -106,7 +106,7 @@ function refusalOf(ctx: Ctx, error: Stripe.errors.StripeError): Error {
 /** 503 temporarily_unavailable: what was to be told or read is as it was before. */
 export const processorAway = (): ApiError =>
   new ApiError('temporarily_unavailable', {
-    detail: 'The payment processor does not answer right now. Retry.',
+    detail: 'The payment processor does not respond. Retry.',
     retryAfterSeconds: 5,
   });
 

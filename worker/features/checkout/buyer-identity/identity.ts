@@ -31,7 +31,7 @@ export async function openIdentitySession(ctx: Shard, slug: string, storeAnswer:
   const { product } = await getActiveListing(ctx.db, slug);
   const { requiresIdentity: provider } = product;
   if (!provider) {
-    const detail = 'This product is sold to anybody: connect without an identity.';
+    const detail = 'The product requires no identity. Connect without one.';
     throw new ApiError('setup_not_ready', { detail, meta: { reason: 'identity_not_required' } });
   }
   const { variables, link } = PLATFORMS[provider].identity;
@@ -69,7 +69,7 @@ export const completeIdentity = (
     if (session?.provider !== proven.provider) throw unknownIdentity();
     if (session.providerUserId === proven.providerUserId) return unchangedWithAnswer(session, storeAnswer);
     if (session.providerUserId !== null) {
-      const detail = 'Somebody else already showed who they are in this session.';
+      const detail = 'Another person has already completed this identity session. Start a new one.';
       throw new ApiError('state_conflict', { detail, meta: { reason: 'identity_taken' } });
     }
     if (ctx.now >= session.expiresAt) throw new ApiError('identity_expired');
@@ -80,7 +80,7 @@ export const completeIdentity = (
 
 /** 422 for an identity session that this service did not make, or made for something else. */
 export function unknownIdentity(): ApiError {
-  const msg = 'This identity session is unknown. Create one with POST /v1/products/p/{slug}/identity.';
+  const msg = 'The identity session is unknown. Create one with POST /v1/products/p/{slug}/identity.';
   return new ApiError('validation_error', { problems: [{ loc: ['body', 'identity_session_id'], msg, type: 'unknown_identity' }] });
 }
 

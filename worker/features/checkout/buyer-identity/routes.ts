@@ -5,7 +5,7 @@ import { connectorErrors, connectorOf, connectorParams, connectorRoute } from '#
 import { slugParam } from '#features/products/resource.ts';
 import { hasSlug } from '#features/products/store.ts';
 import { locate } from '#platform/db/directory.ts';
-import { created, given, idOf, Timestamp } from '#platform/http/openapi.ts';
+import { created, ExpiresAt, given, IdentitySessionUuid, idOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { findIdentitySession } from '../sessions/store.ts';
@@ -15,14 +15,19 @@ export const identityRoutes = routes('Checkout')
   .public({
     path: 'POST /products/p/{slug}/identity',
     id: 'openIdentitySession',
-    summary: 'Begin a buyer’s identity',
-    description: 'Send a buyer to the messaging platform to show who they are.',
+    summary: 'Start an identity check',
+    description: 'Starts an identity check: send the buyer to the messaging platform.',
     bucket: 'identity',
     by: 'slug',
     params: slugParam,
     returns: created(
       z
-        .object({ identity_session_id: z.uuid(), provider: z.enum(IDENTITY_PROVIDERS), deep_link: z.string(), expires_at: Timestamp })
+        .object({
+          identity_session_id: IdentitySessionUuid,
+          provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
+          deep_link: z.string().describe('URL to send the buyer to.'),
+          expires_at: ExpiresAt,
+        })
         .openapi('IdentitySession'),
     ),
     codes: ['not_found', 'setup_not_ready', 'handoff_not_configured'],
@@ -39,37 +44,40 @@ export const identityRoutes = routes('Checkout')
     path: 'POST /integrations/connectors/{provider}/identity',
     id: 'completeIdentity',
     tag: 'Integrations',
-    summary: 'Complete a buyer’s identity',
-    description: 'For our connectors: who came to show who they are.',
+    summary: 'Complete an identity check',
+    description: 'Completes an identity check. For this service’s connectors.',
     ...connectorRoute,
     params: connectorParams,
     body: z
       .object({
-        identity_session_id: idOf<IdentitySessionId>(),
+        identity_session_id: idOf<IdentitySessionId>().describe('Identifier of the session in which a buyer proves their identity.'),
         // The platform's API has this in its paths.
-        provider_user_id: z.string().regex(/^[0-9]{1,20}$/, 'Expected 1 to 20 digits'),
-        username: z.string().min(1).max(64).optional(),
+        provider_user_id: z
+          .string()
+          .regex(/^[0-9]{1,20}$/, 'Expected 1 to 20 digits')
+          .describe('Buyer’s user id on the messaging platform.'),
+        username: z.string().min(1).max(64).optional().describe('Buyer’s user name on the messaging platform.'),
         grant: z
           .object({
             access_token: z
               .string()
               .regex(/^[\x21-\x7e]{1,512}$/, 'Expected 1 to 512 visible characters')
-              .openapi({ description: 'Of the buyer at the platform: used once to let them in, then erased.' }),
-            expires_at: Timestamp,
+              .describe('Access token of the buyer at the platform. Used once to admit the buyer, then erased.'),
+            expires_at: ExpiresAt,
           })
           .optional()
-          .openapi({ description: 'By which Discord lets the buyer be added to a guild. Kept sealed, used once, then erased.' }),
+          .describe('Grant by which Discord lets the service add the buyer to a guild. Stored encrypted, used once, then erased.'),
       })
       .openapi('ConnectorIdentity'),
     returns: z
       .object({
-        identity_session_id: z.uuid(),
-        provider: z.enum(IDENTITY_PROVIDERS),
-        provider_user_id: z.string(),
-        username: z.string().optional(),
-        status: z.literal('completed'),
-        completed_at: Timestamp,
-        expires_at: Timestamp,
+        identity_session_id: IdentitySessionUuid,
+        provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
+        provider_user_id: z.string().describe('Buyer’s user id on the messaging platform.'),
+        username: z.string().optional().describe('Buyer’s user name on the messaging platform.'),
+        status: z.literal('completed').describe('Status of the object.'),
+        completed_at: Timestamp.describe('Time at which the buyer proved their identity.'),
+        expires_at: ExpiresAt,
       })
       .openapi('CompletedIdentity'),
     codes: [...connectorErrors, 'state_conflict', 'identity_expired'],

@@ -81,7 +81,7 @@ export async function createHandoff(
   if (input.walletAddress !== undefined) requireWallet(input.walletAddress);
   const product = await getProduct(ctx, productId);
   if (product.status !== 'active')
-    throw new ApiError('state_conflict', { detail: 'The product is archived.', meta: { reason: 'product_active' } });
+    throw new ApiError('state_conflict', { detail: 'The product is archived. Unarchive it first.', meta: { reason: 'product_active' } });
   const secrets = requireSecrets(ctx.config);
   // The token knows whole seconds; row and answer say the same.
   const expiresAt = Math.floor((ctx.now + HANDOFF_MS) / SECOND) * SECOND;
@@ -149,7 +149,7 @@ export async function requireUnused(ctx: Shard, { id }: Handoff): Promise<void> 
 
 const usedHandoff = ({ baseUrl }: Ctx, paymentId: PaymentId): ApiError =>
   new ApiError('handoff_expired', {
-    detail: 'This hand-off was used. Its payment goes on where meta.status_url says.',
+    detail: 'The hand-off was used. Its payment continues at meta.status_url.',
     meta: { reason: 'used', payment_id: paymentId, status_url: `${baseUrl}/v1/payments/${paymentId}` },
   });
 

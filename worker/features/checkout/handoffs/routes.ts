@@ -4,13 +4,14 @@ import { iso } from '#core/time.ts';
 import { hasSlug } from '#features/products/store.ts';
 import { locate } from '#platform/db/directory.ts';
 import { HttpsUrl, Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
-import { created, given, Timestamp } from '#platform/http/openapi.ts';
+import { created, ExpiresAt, given, ProductSlug, ProductUuid } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { createHandoff, labelOf, loadHandoff } from './handoff.ts';
 
 const slug = z
   .string()
   .max(80)
+  .describe('Last part of the checkout page’s URL.')
   .openapi({ param: { name: 'slug', in: 'path' } });
 
 export const handoffRoutes = routes('Checkout')
@@ -18,18 +19,32 @@ export const handoffRoutes = routes('Checkout')
     path: 'POST /products/{product_id}/handoffs',
     id: 'createHandoff',
     summary: 'Create a hand-off',
-    description: `It is used once, within ${LIFE.handoffMinutes} minutes. What you say of the buyer stays with us: the link only names it.`,
+    description: `Creates a single-use link for a known buyer, valid for ${LIFE.handoffMinutes} minutes. The service stores the buyer’s data; the link contains only a token.`,
     body: z
       .object({
-        customer_ref: OwnName.optional(),
-        email: z.email().max(254).optional(),
-        wallet_address: z.string().max(64).optional(),
-        success_url: HttpsUrl.optional(),
-        metadata: Metadata.optional(),
+        customer_ref: OwnName.optional().describe(
+          'Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC.',
+        ),
+        email: z.email().max(254).optional().describe('Email address.'),
+        wallet_address: z.string().max(64).optional().describe('Address of a Solana wallet.'),
+        success_url: HttpsUrl.optional().describe(
+          'https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.',
+        ),
+        metadata: Metadata.optional().describe(
+          'Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key.',
+        ),
       })
       .openapi('HandoffRequest', { example: { customer_ref: 'user-42', email: 'ada@example.com' } }),
     isBodyOptional: true,
-    returns: created(z.object({ handoff_token: z.string(), url: z.string(), expires_at: Timestamp }).openapi('Handoff')),
+    returns: created(
+      z
+        .object({
+          handoff_token: z.string().describe('Token of a hand-off, from its link.'),
+          url: z.string().describe('Link for the buyer. Valid for one payment.'),
+          expires_at: ExpiresAt,
+        })
+        .openapi('Handoff'),
+    ),
     codes: ['not_found', 'state_conflict', 'invalid_wallet_address', 'handoff_not_configured'],
     once: ({ scope, params, body: { customer_ref, email, wallet_address, success_url, metadata } }, storeAnswer) => {
       const input = {
@@ -52,22 +67,23 @@ export const handoffRoutes = routes('Checkout')
   .public({
     path: 'GET /products/p/{slug}/handoff/{token}',
     id: 'resolveHandoff',
-    summary: 'Look at a hand-off',
-    description: 'Whom a hand-off is for, without using it.',
+    summary: 'Resolve a hand-off',
+    description: 'Returns the buyer of a hand-off without consuming it.',
     bucket: 'payload',
     params: z.object({
       slug,
       token: z
         .string()
         .max(2048)
-        .openapi({ param: { name: 'token', in: 'path' } }),
+        .openapi({ param: { name: 'token', in: 'path' } })
+        .describe('Token of the hand-off.'),
     }),
     returns: z
       .object({
-        product_id: z.uuid(),
-        slug: z.string(),
-        customer_label: z.string().optional().openapi({ description: 'Shortened, for the buyer to recognise.', example: 'gr…@ex….com' }),
-        expires_at: Timestamp,
+        product_id: ProductUuid,
+        slug: ProductSlug,
+        customer_label: z.string().optional().openapi({ example: 'gr…@ex….com' }).describe('Shortened name, for the buyer to recognize.'),
+        expires_at: ExpiresAt,
       })
       .openapi('ResolvedHandoff'),
     codes: ['handoff_secret_mismatch', 'not_found', 'handoff_expired', 'handoff_not_configured'],

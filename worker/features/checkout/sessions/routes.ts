@@ -9,7 +9,7 @@ import type { Ctx } from '#platform/context.ts';
 import { commitWithAnswer } from '#platform/db/once.ts';
 import type { PaymentSession } from '#platform/db/tables/checkout.ts';
 import { Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
-import { created, given, MoneyBody, Timestamp } from '#platform/http/openapi.ts';
+import { CreatedAt, created, ExpiresAt, given, MoneyBody, PaymentUuid, ProductUuid } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { CHECKOUT_RAILS, RAIL_IDS } from '#rules/product-rails.ts';
 import { planPaymentSession } from './session.ts';
@@ -18,16 +18,23 @@ import { paymentSessionStatusOf } from './status.ts';
 const PaymentSessionRequest = z
   .object({
     ...productRef,
-    customer_ref: OwnName.optional().openapi({ description: 'Your own name for the buyer; keys membership and entitlement.' }),
-    rail_id: z.enum(RAIL_IDS).optional().openapi({
-      description:
-        'A rail of the hosted checkout, which has to be ready for this product, and is what connect begins with unless it names another asset; by default what a checkout of the product begins with: its default_rail if that can be paid over, else another that can.',
-    }),
+    customer_ref: OwnName.optional().describe('Your own name for the buyer; identifies membership and entitlement.'),
+    rail_id: z
+      .enum(RAIL_IDS)
+      .optional()
+      .describe(
+        'Rail of the hosted checkout. It must be ready for this product. Connect uses it unless it names another asset. Defaults to the product’s default_rail if that is ready, else to another ready rail.',
+      ),
     success_url: z
       .url({ protocol: /^https$/, hostname: z.regexes.domain })
       .max(2048)
-      .optional(),
-    metadata: Metadata.default({}),
+      .optional()
+      .describe(
+        'https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.',
+      ),
+    metadata: Metadata.default({}).describe(
+      'Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key.',
+    ),
   })
   .openapi('PaymentSessionRequest', {
     example: { product_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', customer_ref: 'user-42', rail_id: CHECKOUT_RAILS[0], metadata: {} },
@@ -35,14 +42,14 @@ const PaymentSessionRequest = z
 
 const PaymentSessionBody = z
   .object({
-    payment_session_id: z.uuid(),
-    payment_id: z.uuid().optional(),
-    status: z.enum(['open', 'pending_confirmation', 'completed', 'failed', 'expired']),
-    checkout_url: z.string().openapi({ description: 'Send the buyer here.' }),
-    product_id: z.uuid(),
-    price: MoneyBody,
-    expires_at: Timestamp,
-    created_at: Timestamp,
+    payment_session_id: z.uuid().describe('Identifier of the payment session.'),
+    payment_id: PaymentUuid.optional(),
+    status: z.enum(['open', 'pending_confirmation', 'completed', 'failed', 'expired']).describe('Status of the object.'),
+    checkout_url: z.string().describe('URL of the checkout page for the buyer.'),
+    product_id: ProductUuid,
+    price: MoneyBody.describe('Price.'),
+    expires_at: ExpiresAt,
+    created_at: CreatedAt,
   })
   .openapi('PaymentSession');
 
@@ -61,18 +68,14 @@ export const paymentSessionRoutes = routes('Checkout').write({
   path: 'POST /access/payment-sessions',
   id: 'createPaymentSession',
   summary: 'Create a payment session',
-  description:
-    `Opens a checkout for one buyer, with the price and the customer fixed for ${LIFE.paymentSessionMinutes} minutes. ` +
-    'Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one. ' +
-    'Connect in another asset is 409 `other_asset`, unless `replaces_payment_id` names it. ' +
-    'After a failed payment a new one may begin while the session lives.',
+  description: `Creates a checkout for one buyer, with price and customer fixed for ${LIFE.paymentSessionMinutes} minutes. Connect with \`payment_session_id\` starts its payment. The session has at most one open payment, and a repeated connect returns it. Another asset returns 409 \`other_asset\`, unless \`replaces_payment_id\` names the payment. After a failed payment, a new one may start until the session expires.`,
   key: 'required',
   body: PaymentSessionRequest,
   returns: created(PaymentSessionBody),
   codes: ['idempotency_race', 'not_found', 'setup_not_ready', 'fee_wallet_missing', 'price_unavailable', 'rpc_unavailable'],
   check: ({ body: { rail_id: named } }) => {
     if (named && !CHECKOUT_RAILS.includes(named)) {
-      const msg = `A payment session is paid at the hosted checkout: ${CHECKOUT_RAILS.join(' or ')}`;
+      const msg = `Expected a rail of the hosted checkout: ${CHECKOUT_RAILS.join(' or ')}`;
       throw new ApiError('validation_error', { problems: [{ loc: ['body', 'rail_id'], msg, type: 'invalid_value' }] });
     }
   },

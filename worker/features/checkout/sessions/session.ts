@@ -116,7 +116,10 @@ export async function connectInSession(
   if (unidentified) throw unidentified;
   if (wallet !== null) requireBuyer(wallet, payment.recipientWallet);
   if (authorization !== null && (wallet ?? authorization.subscriberWallet) !== authorization.subscriberWallet)
-    throw new ApiError('state_conflict', { detail: 'Another wallet is subscribing in this session.', meta: { reason: 'other_wallet' } });
+    throw new ApiError('state_conflict', {
+      detail: 'Another wallet is subscribing in this session. Create a new session.',
+      meta: { reason: 'other_wallet' },
+    });
   // After the session holds the payment: a buyer whose request meets a node that is down gets this same payment when asking again.
   const isPlain = authorization === null && wallet !== null;
   const [checkout] = await Promise.all([prepareCheckout(ctx, begun, wallet), isPlain ? requireNoneInFlight(ctx, payment.id) : null]);
@@ -131,7 +134,7 @@ async function loadSession(shard: Shard, paymentSessionId: PaymentSessionId) {
 /** Throws 409 `other_asset`: a wallet without the asset of the first payment cannot sign its transaction. */
 function requireSameAsset(running: Payment, { asset = running.asset }: Connect): void {
   if (asset === running.asset) return;
-  const detail = `This session is being paid in ${running.asset}. Name its payment in replaces_payment_id to pay in ${asset}.`;
+  const detail = `The session has an open payment in ${running.asset}. Name it in replaces_payment_id to pay in ${asset}.`;
   throw new ApiError('state_conflict', { detail, meta: { reason: 'other_asset', payment_id: running.id } });
 }
 
@@ -146,7 +149,7 @@ function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): 
   const status = paymentSessionStatusOf(session, payment, now);
   if (status === 'completed') {
     const meta = { reason: 'completed', payment_id: payment!.id };
-    throw new ApiError('state_conflict', { detail: 'This payment session is already paid.', meta });
+    throw new ApiError('state_conflict', { detail: 'The payment session is already paid.', meta });
   }
   // Money may be on its way: the buyer is told so, and never sent to pay again.
   if (status === 'pending_confirmation') return payment;
@@ -154,7 +157,7 @@ function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): 
   if (isRunning && now <= payment.expiresAt) return payment;
   if (isRunning && status === 'open') {
     // Only a quote ends before its session. What was sent in time may still be on its way: one payment at a time.
-    const detail = 'The quote of this session has ended. Once it is certain that nothing was paid, connect quotes again.';
+    const detail = 'The quote of this session has expired. Connect again once it is certain that nothing was paid.';
     const retryAfterSeconds = Math.max(LEAST_WAIT_SECONDS, (certainAt(payment) - now) / SECOND);
     throw new ApiError('session_expired', { detail, meta: { reason: 'quote_expired' }, retryAfterSeconds });
   }

@@ -73,7 +73,7 @@ export async function requireSessionCapacity(db: Db, productId: ProductId): Prom
   const crowd = await db.get<{ isAtSessionLimit: number }>(sql`SELECT ${isAtSessionLimit(productId)} AS isAtSessionLimit`);
   if (crowd.isAtSessionLimit === 0) return;
   throw new ApiError('plan_limit_reached', {
-    detail: 'Too many checkouts of this product are open. There is room again when some of them end.',
+    detail: 'Too many checkouts of this product are open. Retry when some have ended.',
     meta: { reason: 'open_sessions', limit: OPEN_SESSIONS_MAX, used: OPEN_SESSIONS_MAX },
   });
 }

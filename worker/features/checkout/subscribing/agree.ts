@@ -23,7 +23,7 @@ import { findSubscriptionAddress, type Subscription } from '#solana/programs/sub
  */
 export async function agreeOnPlan(ctx: Shard, sale: Prospect, railId: RailId, wallet: string | undefined): Promise<AgreedPlan> {
   if (wallet === undefined) {
-    const msg = 'What renews itself is subscribed to by one wallet: name it';
+    const msg = 'Required for a product that renews automatically';
     throw new ApiError('validation_error', { problems: [{ loc: ['body', 'wallet_address'], msg, type: 'missing' }] });
   }
   const { obstacles, silent } = await getRail(railId).look(ctx, sale);
@@ -44,7 +44,7 @@ async function requireNoneActive(ctx: Shard, address: string, seller: Tenant): P
 
 const newSubscribedError = (ctx: Shard, { id }: Pick<AuthorizationRow, 'id'>): ApiError =>
   new ApiError('state_conflict', {
-    detail: 'This wallet is subscribed already.',
+    detail: 'The wallet is already subscribed.',
     meta: { reason: 'subscribed', authorization_id: id, manage_url: manageUrlOf(ctx.baseUrl, id) },
   });
 
@@ -87,11 +87,11 @@ export async function beginSubscribing(ctx: Shard, payment: Payment, authorizati
       throw newOutageError('rpc_unavailable');
     case 'plan_missing':
       throw new ApiError('setup_not_ready', {
-        detail: 'Nobody can subscribe to this plan any more.',
+        detail: 'The plan is closed to new subscribers.',
         meta: { reason: 'subscription_plan_published' },
       });
     case 'ending': {
-      const detail = 'This wallet cancelled a subscription that cannot be resumed. Once its period is over it can subscribe again.';
+      const detail = 'The wallet cancelled a subscription that cannot be resumed. It can subscribe again after the period has ended.';
       throw new ApiError('state_conflict', { detail, meta: { reason: 'subscription_ending' } });
     }
     default:

@@ -74,7 +74,7 @@ async function broadcast(ctx: Shard, wire: Uint8Array, signature: string): Promi
   if (sent.kind === 'rejected') {
     const { kind } = await ctx.chain.findTransaction(signature);
     if (kind === 'found' || kind === 'seen') return;
-    const detail = `The network refused it: ${sent.reason}`;
+    const detail = `The network refused the transaction: ${sent.reason}`;
     throw new ApiError('payment_mismatch', { detail, meta: { reason: 'transaction_rejected' } });
   }
   // Unclear is not refused: it may be on its way, and the account will show it.

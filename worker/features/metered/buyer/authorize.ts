@@ -69,7 +69,10 @@ async function newPaymentRequired(ctx: Ctx, session: MeteredSnapshot, reason: st
   const expiresAt = bound === null ? openable : Math.max(openable, ctx.now + LIFE.channelOpenMinutes * MINUTE) + 1;
   const challenge = await newSessionChallenge(ctx, { ...session, expiresAt });
   return new ApiError('payment_required', {
-    detail: reason === null ? 'Open this session: answer the challenge in WWW-Authenticate.' : 'The credential was refused.',
+    detail:
+      reason === null
+        ? 'The session is not open. Answer the challenge in WWW-Authenticate.'
+        : 'The credential was refused. Answer the new challenge in WWW-Authenticate.',
     headers: { 'WWW-Authenticate': challenge.header },
     meta: { ...(reason === null ? {} : { reason }), session_id: session.sessionId, challenge },
   });

@@ -153,7 +153,7 @@ async function waitForChannel(ctx: Shard, channelId: string): Promise<ChainAccou
   const account = await pollChannel(ctx, channelId, WAITS_MS);
   if (account) return account;
   throw new ApiError('temporarily_unavailable', {
-    detail: 'The opening was sent and is not confirmed yet. Send the same credential again.',
+    detail: 'The opening transaction is not confirmed yet. Send the same credential again.',
     retryAfterSeconds: 2,
   });
 }

@@ -27,28 +27,38 @@ const countsUse =
     countForMerchant(c, session, 'metered');
 
 const CredentialHeader = z.object({
-  authorization: z.string().max(32_768).optional().openapi({ description: 'Scheme `Payment`: the credential.' }),
+  authorization: z.string().max(32_768).optional().describe('Credential of scheme `Payment`.'),
 });
 const VOUCHER_EXAMPLE = {
   data: { channelId: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2', cumulativeAmount: '1200', expiresAt: 4_102_444_800 },
   signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
 };
 const CommitRequest = z
-  .looseObject({ deliveryId: z.string().min(1).max(256), voucher: SignedVoucher.optional() })
+  .looseObject({
+    deliveryId: z.string().min(1).max(256).describe('Identifier of the delivery.'),
+    voucher: SignedVoucher.optional().describe('Signed promise of a cumulative amount.'),
+  })
   .openapi('MeteredCommitRequest', { example: { deliveryId: 'mpp-3yZe7d', voucher: VOUCHER_EXAMPLE } });
 const AnnounceRequest = z
   .looseObject({
-    amount: z.string().regex(/^[1-9][0-9]{0,19}$/),
+    amount: z
+      .string()
+      .regex(/^[1-9][0-9]{0,19}$/)
+      .describe('Amount in base units, as text.'),
     deliveryId: z
       .string()
       .regex(/^[\x21-\x7e]{1,256}$/)
-      .optional(),
-    sessionId: z.string().max(64).openapi({ description: 'Address of the channel.' }),
+      .optional()
+      .describe('Identifier of the delivery.'),
+    sessionId: z.string().max(64).describe('Address of the channel.'),
   })
   .openapi('MeteredAnnouncement');
 
 const mismatch = (reason: CommitRefusal): ApiError =>
-  new ApiError('payment_mismatch', { detail: 'This voucher does not pay for this delivery.', meta: { reason } });
+  new ApiError('payment_mismatch', {
+    detail: 'The voucher does not pay for this delivery. Sign a voucher for its amount.',
+    meta: { reason },
+  });
 
 export const meteredSessionRoutes = routes('Metered')
   .public({
@@ -56,8 +66,7 @@ export const meteredSessionRoutes = routes('Metered')
     id: 'authorizeMeteredSession',
     summary: 'Open, pay, top up or close',
     description:
-      'What the credential of scheme Payment asks for. Without a credential: 402 with the challenge in `WWW-Authenticate`. A credential that is refused: 402 with a fresh one and `meta.reason`. ' +
-      'Of action `commit` the answer is the receipt of the delivery.',
+      'Performs the action of the credential of scheme Payment. Without a credential, returns 402 with the challenge in `WWW-Authenticate`. A refused credential returns 402 with a new challenge and `meta.reason`. The response to action `commit` is the receipt of the delivery.',
     guards: [countRefused],
     params: sessionParam,
     headers: CredentialHeader,
@@ -76,7 +85,7 @@ export const meteredSessionRoutes = routes('Metered')
     id: 'commitMeteredDelivery',
     summary: 'Pay for a delivery',
     description:
-      'With a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again: 200 and `replayed`. A refusal has its reason in `meta.reason`.',
+      'Pays for a delivery with a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again returns 200 and `replayed`. A refusal has its reason in `meta.reason`.',
     guards: [countRefused],
     params: sessionParam,
     headers: CredentialHeader,
@@ -87,7 +96,7 @@ export const meteredSessionRoutes = routes('Metered')
       const commit = readCommit(headers.authorization, body);
       if (commit === 'voucher-mismatch') throw mismatch(commit);
       if (commit === null) {
-        const problem = { loc: ['body', 'voucher'], msg: 'A voucher is needed, here or in Authorization', type: 'missing' };
+        const problem = { loc: ['body', 'voucher'], msg: 'Required, here or in Authorization', type: 'missing' };
         throw new ApiError('validation_error', { problems: [problem] });
       }
       const committed = await commitDelivery(ctx, await recallSession(ctx, params.session_id), commit, countsUse(c));
@@ -101,7 +110,7 @@ export const announcedDeliveryRoutes = routes('Metered').public({
   path: 'POST /__402/session/deliveries',
   id: 'announceMeteredDelivery',
   summary: 'Announce a delivery',
-  description: 'As the public client of payment sessions does at the root of an origin. It keeps nothing free.',
+  description: 'Announces a delivery, as the public client of payment sessions does at the root of an origin. Reserves nothing.',
   guards: [countRefused],
   body: AnnounceRequest,
   returns: created(DirectiveBody),

@@ -95,7 +95,7 @@ const PAYER_AWAY_MS = DAY;
 async function chooseShape(ctx: Scope, session: OpenedSession, { channel, step }: Settleable, reached: bigint): Promise<Shape | null> {
   if (channel === null) return { seals: step === 'last', pays: true };
   const { isPayable, hasPayer } = await readPayability(ctx, session, channel.payer);
-  if (!isPayable) ctx.note(`session ${session.sessionId}: a payee has no usable token account, so its channel is not paid out`);
+  if (!isPayable) ctx.note(`session ${session.sessionId}: a payee has no usable token account, so the channel cannot be paid out`);
   if (step === 'settle') return { seals: false, pays: isPayable };
   if (isPayable && (hasPayer || channel.settled === channel.deposit)) return { seals: true, pays: true };
   if (!hasPayer) ctx.note(`session ${session.sessionId}: the payer has no usable token account, so its refund waits`);

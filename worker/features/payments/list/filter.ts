@@ -17,34 +17,31 @@ const Instant = (description: string) =>
     .openapi({ type: 'string', format: 'date-time', description });
 const Amount = z
   .string()
-  .refine((text) => parseAmount('SOL', text).ok, 'Expected a decimal of at most nine places')
+  .refine((text) => parseAmount('SOL', text).ok, 'Expected a decimal with at most nine places')
   .optional();
 
 /** What a merchant's list of payments is narrowed by. */
 export const FilterQuery = {
-  status: z.enum(PAYMENT.states).optional(),
-  product_id: idOf<ProductId>().optional(),
-  customer_ref: OwnName.optional(),
-  wallet: z.string().max(64).optional().openapi({ description: 'The wallet that paid.' }),
-  tx_signature: z.string().max(100).optional(),
-  rail_id: z.enum(RAIL_IDS).optional(),
-  asset: z.enum(ASSETS).optional(),
-  created_from: Instant('From this moment on; a date is its beginning in UTC.'),
-  created_to: Instant('Up to this moment, which is not included.'),
-  min_amount: Amount.openapi({ description: 'Of the price, in whole units of its asset.' }),
-  max_amount: Amount,
+  status: z.enum(PAYMENT.states).optional().describe('Return only objects with this status.'),
+  product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
+  customer_ref: OwnName.optional().describe('Return only objects of the customer with this reference.'),
+  wallet: z.string().max(64).optional().describe('Return only payments from this wallet.'),
+  tx_signature: z.string().max(100).optional().describe('Return only objects paid by this transaction.'),
+  rail_id: z.enum(RAIL_IDS).optional().describe('Payment rail.'),
+  asset: z.enum(ASSETS).optional().describe('Return only payments in this asset.'),
+  created_from: Instant('Return only objects from this time on. A date means its beginning in UTC.'),
+  created_to: Instant('Return only objects before this time.'),
+  min_amount: Amount.describe('Minimum price, in whole units of its asset.'),
+  max_amount: Amount.describe('Return only payments of at most this amount.'),
   q: z
     .string()
     .trim()
     .min(1)
     .max(OWN_NAME_MAX)
     .optional()
-    .openapi({
-      description:
-        'The beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or e-mail address. If none begins ' +
-        'with it: a memo, or part of a customer’s reference or a product’s name. These words, rail, asset and amounts look through the ' +
-        `${SEARCHED_MAX.toLocaleString('en')} newest payments that the other filters leave.`,
-    }),
+    .describe(
+      `Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address. If none begins with it, matches a memo, or part of a customer reference or product name. Text search and the filters of rail, asset and amount cover the ${SEARCHED_MAX.toLocaleString('en')} newest payments that the other filters select.`,
+    ),
 };
 
 const at = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));

@@ -38,14 +38,15 @@ export const refundableOf = (payment: Payment): bigint => payment.priceAmount + 
 /** 409 state_conflict for what brought no money, or brought it back in full. */
 function requireRefundable(payment: Payment): void {
   const refuse = (detail: string, reason: string) => new ApiError('state_conflict', { detail, meta: { reason } });
-  if (payment.status !== 'CONFIRMED') throw refuse('Only a confirmed payment can be refunded.', 'not_confirmed');
-  if (payment.orphanedAt !== null) throw refuse('The chain dropped this payment: there is nothing to refund.', 'transaction_orphaned');
-  if (refundableOf(payment) === 0n) throw refuse('All of this payment was refunded.', 'refunded');
+  if (payment.status !== 'CONFIRMED')
+    throw refuse('The payment is not confirmed. Only a confirmed payment can be refunded.', 'not_confirmed');
+  if (payment.orphanedAt !== null) throw refuse('The chain dropped the payment. Nothing can be refunded.', 'transaction_orphaned');
+  if (refundableOf(payment) === 0n) throw refuse('The payment is fully refunded.', 'refunded');
 }
 
 const inFlight = (): ApiError =>
   new ApiError('state_conflict', {
-    detail: 'A refund of this payment was prepared and may still land. Wait until it is seen or has lapsed: both would be paid.',
+    detail: 'A prepared refund of this payment may still land. Wait until it lands or expires, otherwise both would be paid.',
     meta: { reason: 'in_flight' },
     retryable: true,
     retryAfterSeconds: 30,
@@ -56,11 +57,11 @@ function unitsOf(payment: Payment, asked: RefundRequest['amount']): bigint {
   const left: Money = { asset: payment.asset, units: refundableOf(payment) };
   if (asked === undefined) return left.units;
   const refuse = (msg: string, type: string) => new ApiError('validation_error', { problems: [{ loc: ['body', 'amount'], msg, type }] });
-  if (asked.asset !== payment.asset) throw refuse(`It was paid in ${payment.asset}`, 'asset_mismatch');
+  if (asked.asset !== payment.asset) throw refuse(`Expected ${payment.asset}, the asset of the payment`, 'asset_mismatch');
   const parsed = parseAmount(asked.asset, asked.amount);
   if (!parsed.ok) throw refuse(`Expected a decimal of at most ${DECIMALS[asked.asset]} places`, parsed.reason);
-  if (parsed.value.units === 0n) throw refuse('Expected more than nothing', 'too_small');
-  if (parsed.value.units > left.units) throw refuse(`At most ${formatAmount(left)} ${payment.asset} is left`, 'too_much');
+  if (parsed.value.units === 0n) throw refuse('Expected more than zero', 'too_small');
+  if (parsed.value.units > left.units) throw refuse(`Expected at most ${formatAmount(left)} ${payment.asset}`, 'too_much');
   return parsed.value.units;
 }
 

@@ -2,9 +2,15 @@ import { z } from '@hono/zod-openapi';
 import { type Asset, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import type { Refund } from '#platform/db/tables/payments.ts';
-import { MoneyBody, Timestamp } from '#platform/http/openapi.ts';
+import { MoneyBody, Timestamp, TransactionSignature } from '#platform/http/openapi.ts';
 
-export const RefundBody = z.object({ amount: MoneyBody, tx_signature: z.string(), at: Timestamp }).openapi('Refund');
+export const RefundBody = z
+  .object({
+    amount: MoneyBody.describe('Refunded amount.'),
+    tx_signature: TransactionSignature,
+    at: Timestamp.describe('Time of the refund.'),
+  })
+  .openapi('Refund');
 
 export const toRefundResource = (asset: Asset, { units, txSignature, at }: Refund): z.infer<typeof RefundBody> => ({
   amount: toMoneyResource({ asset, units: BigInt(units) }),

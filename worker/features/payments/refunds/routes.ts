@@ -1,9 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { ASSETS } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
-import { ok, Timestamp } from '#platform/http/openapi.ts';
+import { AssetName, ExpiresAt, ok } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { loadPayment } from '../payment.ts';
 import { PaymentBody, toPaymentResource } from '../resource.ts';
@@ -13,13 +12,20 @@ import { confirmRefund } from './seen.ts';
 const RefundRequestBody = z
   .object({
     amount: z
-      .object({ asset: z.enum(ASSETS), amount: z.string().max(64) })
+      .object({
+        asset: AssetName,
+        amount: z
+          .string()
+          .max(64)
+          .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
+      })
       .optional()
-      .openapi({ description: 'Without one all that is left of price and overpaid.' }),
-    revoke_access: z.boolean().optional().openapi({
-      default: false,
-      description: 'Take back what the payment bought when the refund is seen, and stop the subscription that it paid a period of.',
-    }),
+      .describe('Amount to refund. Defaults to the rest of price and overpayment.'),
+    revoke_access: z
+      .boolean()
+      .optional()
+      .openapi({ default: false })
+      .describe('True to revoke what the payment bought once the refund is found, and to stop the subscription that it paid a period of.'),
   })
   .openapi('RefundTransactionRequest', { example: { amount: { asset: 'USDC', amount: '2.5' } } });
 
@@ -29,11 +35,18 @@ export const refundRoutes = routes('Payments')
     id: 'prepareRefund',
     summary: 'Prepare a refund',
     description:
-      'From the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Once the chain shows it, it stands in `refunded` of the payment: never more than ' +
-      'came in. While one that was prepared may still land: 409 `state_conflict` with `meta.reason` `in_flight`.',
+      'Prepares a refund from the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Once the chain shows it, `refunded` of the payment lists it. Refunds never exceed the received amount. While a prepared refund may still land, returns 409 `state_conflict` with `meta.reason` `in_flight`.',
     body: RefundRequestBody,
     isBodyOptional: true,
-    returns: ok(z.object({ transaction: z.string(), expires_at: Timestamp }).openapi('RefundTransaction'), 'Unsigned, base64'),
+    returns: ok(
+      z
+        .object({
+          transaction: z.string().describe('Solana transaction in base64. Unsigned if the service created it.'),
+          expires_at: ExpiresAt,
+        })
+        .openapi('RefundTransaction'),
+      'Unsigned transaction in base64',
+    ),
     codes: ['not_found', 'state_conflict', 'rpc_unavailable'],
     load: ({ scope, params }) => loadPayment(scope, params.payment_id, scope),
     owner: (payment) => payment,
@@ -46,9 +59,10 @@ export const refundRoutes = routes('Payments')
     path: 'POST /payments/{payment_id}/refund-confirm',
     id: 'confirmRefund',
     summary: 'Confirm a refund',
-    description: 'We look at the chain ourselves, and find it without being told, a little later. A second time the answer is the same.',
-    body: z.object({ tx_signature: TxSignature }).openapi('ConfirmRefundRequest'),
-    returns: ok(PaymentBody, 'The payment'),
+    description:
+      'Confirms a refund from the chain. Optional: the service also finds refunds by itself, a little later. A repeated call returns the same response.',
+    body: z.object({ tx_signature: TxSignature.describe('Signature of the transaction.') }).openapi('ConfirmRefundRequest'),
+    returns: ok(PaymentBody, 'Payment with the refund'),
     codes: ['not_found', 'payment_transaction_conflict', 'state_conflict', 'payment_mismatch', 'rpc_unavailable'],
     load: ({ scope, params }) => loadPayment(scope, params.payment_id, scope),
     owner: (payment) => payment,

@@ -22,7 +22,7 @@ import { toRefundResource } from './resource.ts';
 import { findRefund, findRefundByNonce, listRevoking, noteSeen } from './store.ts';
 
 const mismatch = (reason: string): ApiError =>
-  new ApiError('payment_mismatch', { detail: 'This transaction is not the refund that was prepared.', meta: { reason } });
+  new ApiError('payment_mismatch', { detail: 'The transaction is not the prepared refund.', meta: { reason } });
 
 /**
  * The merchant says which transaction pays back. The chain is asked; a signature it does not show yet is kept and looked for. A second
@@ -61,7 +61,7 @@ export async function noteRefund(
     const payment = await getPayment(ctx, paymentId);
     if (isNoted(payment, transaction.signature)) return unchangedWithAnswer(payment, storeAnswer);
     if (refund.seenAt !== null)
-      throw new ApiError('payment_transaction_conflict', { detail: 'This refund was paid by another transaction.' });
+      throw new ApiError('payment_transaction_conflict', { detail: 'Another transaction already paid this refund.' });
     const destination = await accountOf(payment.payerWallet!, payment.mint);
     const match = matchRefund(transaction, { mint: payment.mint, fromWallet: payment.recipientWallet, destination, units: refund.amount });
     if (!match.ok) throw mismatch(match.reason);

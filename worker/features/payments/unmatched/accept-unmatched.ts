@@ -14,7 +14,7 @@ import { restoreEnded } from '../watch/ended-sessions.ts';
 
 const newOrphanedError = (): ApiError =>
   new ApiError('state_conflict', {
-    detail: 'The chain dropped this transaction after it was seen: the money is not there. It can be accepted if it comes back.',
+    detail: 'The chain dropped this transaction, so the money did not arrive. It can be accepted if it lands again.',
     meta: { reason: 'transaction_orphaned' },
   });
 

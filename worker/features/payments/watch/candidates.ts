@@ -29,7 +29,7 @@ const IN_FLIGHT_MS = 2 * MINUTE;
 
 const inFlight = (): ApiError =>
   new ApiError('state_conflict', {
-    detail: 'Another transaction of this payment is on its way. Wait until it has arrived or lapsed: both would be paid.',
+    detail: 'Another transaction of this payment may still land. Wait until it lands or expires, otherwise both would be paid.',
     meta: { reason: 'in_flight' },
     retryable: true,
     retryAfterSeconds: 10,

@@ -57,15 +57,17 @@ export const chainWebhookRoutes = routes('Provider webhooks').public({
   id: 'receiveChainWebhook',
   summary: 'Receive chain data',
   description:
-    'Enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: ' +
-    'the transaction is read from our own node, through the same pipeline as POST /v1/pay/confirm.',
+    'Receives enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: the service reads each transaction from its own node, as POST /v1/pay/confirm does.',
   security: [{ chainSignature: [] }],
   guards: [verifySignature],
-  body: z.unknown().openapi({
-    description: 'An enhanced transaction, or a list of them; `signature` is read.',
-    example: { signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' },
-  }),
-  returns: ok(z.object({ accepted: z.int() }).openapi('ChainWebhookResponse'), 'Queued; nothing is known yet'),
+  body: z
+    .unknown()
+    .openapi({ example: { signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' } })
+    .describe('Enhanced transaction, or a list of them. Only `signature` is read.'),
+  returns: ok(
+    z.object({ accepted: z.int().describe('Number of transactions accepted for processing.') }).openapi('ChainWebhookResponse'),
+    'Queued; the outcome is not known yet',
+  ),
   refusals: errors('rate_limited', 'webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type'),
   answer: async ({ c, ctx }) => {
     const signatures = signaturesOf(await c.req.json());

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { ASSETS, formatAmount } from '#core/money.ts';
+import { Detail } from '#platform/http/openapi.ts';
 import type { RenewalMode } from '#rules/payment-terms.ts';
 import { renewsOver, takesBuyers } from '#rules/product-rails.ts';
 import { RAILS, type RailId, SUBSCRIPTION_RAIL } from '#rules/rails.ts';
@@ -21,16 +22,16 @@ export interface Fix {
 
 export const FixBody = z
   .object({
-    detail: z.string(),
-    method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional(),
-    path: z.string().optional(),
-    body: z.record(z.string(), z.unknown()).optional(),
-    transaction: z.string().optional().openapi({ description: 'Unsigned, base64: sign it with the payout wallet and send it.' }),
-    sign_url: z.url().optional().openapi({ description: 'Page that shows the transaction in words and has a wallet sign and send it.' }),
+    detail: Detail,
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional().describe('HTTP method.'),
+    path: z.string().optional().describe('Path to call.'),
+    body: z.record(z.string(), z.unknown()).optional().describe('Request body to send.'),
+    transaction: z.string().optional().describe('Unsigned transaction in base64. Sign it with the payout wallet and send it.'),
+    sign_url: z.url().optional().describe('Page that explains the transaction and lets a wallet sign and send it.'),
   })
   .openapi('Fix', {
     description:
-      'What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it.',
+      'Resolution of a problem: a call, with your own values for each <…>, or a transaction. Without either, only the operator can resolve it.',
   });
 
 /** What of a sale says how to mend it. */
@@ -47,49 +48,51 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
       return LIVE_INSTEAD;
     case 'rail_unavailable':
       return {
-        detail: `This service cannot take payments over ${railId} right now. GET /v1/access/rails says why.`,
+        detail: `${railId} is currently unavailable. GET /v1/access/rails has the reason.`,
         method: 'GET',
         path: '/v1/access/rails',
       };
     case 'product_active':
-      if (sale.switchedOff === 'product') return { detail: 'The operator of this service switched the product off. Ask them why.' };
-      return { detail: 'The product is archived. Unarchive it to sell it again.', method: 'POST', path: `${path}/unarchive` };
+      if (sale.switchedOff === 'product') return { detail: 'The operator disabled the product. Contact the operator.' };
+      return { detail: 'The product is archived. Unarchive it to sell it.', method: 'POST', path: `${path}/unarchive` };
     case 'rail_enabled':
       return openRail(railId, sale, path);
     case 'price_set': {
       const { asset, pricing } = RAILS[railId];
       return pricing === 'exact'
-        ? patch(`${railId} needs a price in ${asset}.`, { price: { asset, amount: `<amount of ${asset}>` } })
-        : patch(`${railId} takes ${asset}. Accept it besides the asset of the price: what it is worth is quoted to each buyer.`, {
+        ? patch(`${railId} requires a price in ${asset}. Change the price.`, { price: { asset, amount: `<amount of ${asset}>` } })
+        : patch(`${railId} is paid in ${asset}. Add it to accepted_assets: each buyer gets a quote.`, {
             accepted_assets: [...ASSETS],
           });
     }
     case 'live_mode_confirmed':
-      return patch('Set live_mode_confirmed to true on the product once you are ready to be paid.', { live_mode_confirmed: true });
+      return patch('Live mode is not confirmed. Set live_mode_confirmed to true once the product is ready for sale.', {
+        live_mode_confirmed: true,
+      });
     case 'payout_wallet_set':
     case 'payout_wallet_unspendable':
       return namePayee(payoutOf(sale), railPath);
     case 'fee_wallet_configured':
-      return { detail: 'This service charges a fee and has no wallet for it. Only its operator can mend this: FEE_WALLET.' };
+      return { detail: 'This deployment charges a fee without a fee wallet. Only the operator can set FEE_WALLET.' };
     case 'payout_ata_exists':
       return {
-        detail: `The payout wallet ${payoutOf(sale)} has no USDC account yet. GET ${readiness} has the transaction that creates it.`,
+        detail: `The payout wallet ${payoutOf(sale)} has no USDC account. GET ${readiness} has the transaction that creates it.`,
         method: 'GET',
         path: readiness,
       };
     case 'subscription_plan_published':
       return {
-        detail: 'The plan that buyers subscribe to is not published, or the product has other terms by now. The payout wallet signs it.',
+        detail: 'The plan is not published, or the product’s terms have changed. Publish it with the payout wallet.',
         method: 'POST',
         path: `/v1/access/products/${product?.id ?? '{product_id}'}/subscription-plan`,
       };
     case 'payout_wallet_empty':
-      return patch(`The payout wallet ${payoutOf(sale)} holds too little SOL to receive so small a payment. ${LEAST} Or ask for more.`, {
+      return patch(`The payout wallet ${payoutOf(sale)} holds too little SOL to receive so small a payment. ${LEAST} Or raise the price.`, {
         price: { asset: product?.asset, amount: `<an amount worth more than ${LEAST_SOL} SOL>` },
       });
     case 'fee_wallet_empty':
       return {
-        detail: `The fee wallet of this service holds too little SOL to receive so small a fee. ${LEAST} Only its operator can do this.`,
+        detail: `The fee wallet of this deployment holds too little SOL to receive so small a fee. ${LEAST} Only the operator can do this.`,
       };
   }
 }
@@ -97,15 +100,15 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
 const readinessOf = ({ product }: Mendable): string => `/v1/access/setup/readiness${product ? `?product_id=${product.id}` : ''}`;
 
 /** What has no sandbox: the service is a facilitator for others in live mode alone. */
-const LIVE_INSTEAD: Fix = { detail: 'This has no sandbox. Call it with a live key.' };
+const LIVE_INSTEAD: Fix = { detail: 'The rail has no sandbox. Use a live key.' };
 
 const RENEWED_OTHERWISE: Record<RenewalMode, Pick<Fix, 'detail' | 'body'>> = {
   AUTOMATIC: {
-    detail: `The product renews itself, and is sold over ${SUBSCRIPTION_RAIL} alone. Let its buyers renew it to sell it over others.`,
+    detail: `The product renews automatically and is sold over ${SUBSCRIPTION_RAIL} only. Set renewal_mode to ONE_OFF to sell it over other rails.`,
     body: { renewal_mode: 'ONE_OFF' },
   },
   ONE_OFF: {
-    detail: 'The product is renewed by its buyers. Let it renew itself to sell it over this rail.',
+    detail: 'Set renewal_mode to AUTOMATIC to sell this product over the subscription rail.',
     body: { renewal_mode: 'AUTOMATIC', billing_model: 'recurring' },
   },
 };
@@ -114,27 +117,27 @@ const RENEWED_OTHERWISE: Record<RenewalMode, Pick<Fix, 'detail' | 'body'>> = {
 function openRail(railId: RailId, { product, setting }: Mendable, productPath: string): Fix {
   if (setting?.enabled === false) {
     const path = `/v1/access/rail-settings/${railId}`;
-    return { detail: `${railId} is switched off. Switch it on with PUT ${path}.`, method: 'PUT', path, body: { enabled: true } };
+    return { detail: `${railId} is disabled. Enable it with PUT ${path}.`, method: 'PUT', path, body: { enabled: true } };
   }
   const patch = { method: 'PATCH', path: productPath } as const;
   if (product && !takesBuyers(product, railId)) {
-    const detail = `Buyers cannot show who they are over ${railId}. Ask nobody to.`;
+    const detail = `${railId} cannot identify buyers. Set requires_identity to null.`;
     return { ...patch, detail, body: { requires_identity: null } };
   }
   if (product && !renewsOver(product, railId)) return { ...patch, ...RENEWED_OTHERWISE[product.renewalMode] };
-  const detail = `The product is not sold over ${railId}. Name it in allowed_rails.`;
+  const detail = `The product is not sold over ${railId}. Add it to allowed_rails.`;
   return { ...patch, detail, body: { allowed_rails: [...(product?.allowedRails ?? []), railId] } };
 }
 
 /** There is no wallet to be paid on, or one that no key can spend from. */
 function namePayee(wallet: string | null, railPath: string): Fix {
-  const what = wallet === null ? 'No payout wallet is set.' : `Nobody can spend from the payout wallet ${wallet}.`;
-  const detail = `${what} Say where the money goes with PUT ${railPath}, payout_wallet: the address of a Solana wallet of yours, never its key.`;
+  const what = wallet === null ? 'No payout wallet is set.' : `The payout wallet ${wallet} cannot spend.`;
+  const detail = `${what} Set payout_wallet with PUT ${railPath}: the address of a Solana wallet of yours, never its key.`;
   return { detail, method: 'PUT', path: railPath, body: { payout_wallet: '<address of your Solana wallet>' } };
 }
 
 const LEAST_SOL = formatAmount({ asset: 'SOL', units: RENT_EXEMPT_LAMPORTS });
-const LEAST = `An account on chain holds at least ${LEAST_SOL} SOL: send it that much once.`;
+const LEAST = `An account on the chain holds at least ${LEAST_SOL} SOL: send that amount once.`;
 
 /**
  * 409 setup_not_ready in the words of readiness, with the call that mends it; 503 fee_wallet_missing where the service's own wallet is

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ASSETS, toMoneyResource } from '#core/money.ts';
 import type { Ctx } from '#platform/context.ts';
-import { given, MoneyBody, orNull } from '#platform/http/openapi.ts';
+import { given, Livemode, MoneyBody, orNull, ProductSlug, ProductUuid } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { RAILS } from '#rules/rails.ts';
 import type { Listing } from '../store.ts';
@@ -10,31 +10,37 @@ import { openRails } from './checkout-rails.ts';
 /** What a buyer sees before paying: the product and who sells it. */
 export const ListingBody = z
   .object({
-    product_id: z.uuid(),
-    slug: z.string(),
-    name: z.string(),
-    description: z.string().optional(),
-    price: MoneyBody,
-    accepted_assets: z.array(z.enum(ASSETS)).openapi({
-      description: 'What can be paid in: connect without an asset begins in the first. Empty where nothing can be paid.',
-    }),
-    billing_model: z.enum(['one_off', 'recurring']),
-    access_period_days: orNull(z.int()),
-    usage_units: orNull(z.int()),
-    unit_name: z.string().optional(),
-    requires_identity: orNull(z.enum(IDENTITY_PROVIDERS)),
-    network: z.string(),
-    livemode: z.boolean(),
-    checkout_url: z.string(),
-    merchant: z.object({
-      display_name: z.string(),
-      brand_name: z.string().optional(),
-      logo_url: z.string().optional(),
-      hero_image_url: z.string().optional(),
-      accent_hex: z.string().optional(),
-      success_button_label: z.string().optional(),
-      support_url: z.string().optional(),
-    }),
+    product_id: ProductUuid,
+    slug: ProductSlug,
+    name: z.string().describe('Name of the product.'),
+    description: z.string().optional().describe('Description of the product.'),
+    price: MoneyBody.describe('Price.'),
+    accepted_assets: z
+      .array(z.enum(ASSETS))
+      .describe('Assets that can currently be paid. Connect without an asset uses the first. Empty if nothing can be paid.'),
+    billing_model: z
+      .enum(['one_off', 'recurring'])
+      .describe('Billing model: `one_off` is bought once, `recurring` is bought again for each period.'),
+    access_period_days: orNull(z.int()).describe('Days of access per purchase; null: no time limit.'),
+    usage_units: orNull(z.int()).describe('Units per purchase; null: no limit.'),
+    unit_name: z.string().optional().describe('Name of the units on the checkout page, such as `requests`.'),
+    requires_identity: orNull(z.enum(IDENTITY_PROVIDERS)).describe(
+      'Messaging platform on which buyers must prove their identity; null: no proof.',
+    ),
+    network: z.string().describe('Network: `mainnet` or `devnet`.'),
+    livemode: Livemode,
+    checkout_url: z.string().describe('URL of the checkout page.'),
+    merchant: z
+      .object({
+        display_name: z.string().describe('Name of the account, as buyers see it.'),
+        brand_name: z.string().optional().describe('Brand name of the seller.'),
+        logo_url: z.string().optional().describe('URL of the seller’s logo.'),
+        hero_image_url: z.string().optional().describe('URL of a wide image above the product.'),
+        accent_hex: z.string().optional().describe('Color of the seller’s buttons, such as `#1a2b3c`.'),
+        success_button_label: z.string().optional().describe('Label of the button that returns to the shop.'),
+        support_url: z.string().optional().describe('URL of the seller’s support.'),
+      })
+      .describe('Seller.'),
   })
   .openapi('Offer');
 

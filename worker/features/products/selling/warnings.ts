@@ -10,19 +10,27 @@ import { FixBody, fixOf } from './fixes.ts';
 import { isAllowed, type Prospect, payoutOf } from './obstacles.ts';
 
 const WARNINGS = {
-  payout_wallet_missing: 'Nobody can pay for this product yet: it has no payout wallet. Until then it is a draft, which no plan counts.',
-  rail_disabled:
-    'Nobody can pay for this product yet: all rails that it can be sold over are disabled. It is a draft, which no plan counts.',
-  plan_unpublished: 'Nobody can subscribe to this product yet: its plan is not published. Until then it is a draft, which no plan counts.',
-  one_use_by_default: 'One payment buys one call, because usage_units was left out.',
+  payout_wallet_missing: 'The product has no payout wallet and cannot be sold. It is a draft and does not count toward the plan’s limit.',
+  rail_disabled: 'All rails of the product are disabled, so it cannot be sold. It is a draft and does not count toward the plan’s limit.',
+  plan_unpublished:
+    'The plan of the product is not published, so it cannot be sold. It is a draft and does not count toward the plan’s limit.',
+  one_use_by_default: 'One payment buys one call, the default of usage_units.',
 } as const;
 type WarningCode = keyof typeof WARNINGS;
 const CODES = Object.keys(WARNINGS) as [WarningCode, ...WarningCode[]];
 
 export const CreatedProductBody = ProductBody.extend({
   warnings: z
-    .array(z.object({ code: z.enum(CODES), message: z.string(), fix: FixBody }).openapi('ProductWarning'))
-    .openapi({ description: 'What the product lacks to be sold, and what was chosen for it. Empty where nothing is to be said.' }),
+    .array(
+      z
+        .object({
+          code: z.enum(CODES).describe('Code of the warning.'),
+          message: z.string().describe('Description of the warning.'),
+          fix: FixBody.describe('Call that resolves the problem.'),
+        })
+        .openapi('ProductWarning'),
+    )
+    .describe('Missing requirements for a sale, and defaults that were chosen. Empty if none.'),
 }).openapi('CreatedProduct');
 
 /** A new product, with what its maker may not have meant. */
@@ -76,7 +84,7 @@ function fixOfWarning(code: WarningCode, product: Product, { railId, prospect }:
       return fixOf('subscription_plan_published', SUBSCRIPTION_RAIL, prospect);
     case 'one_use_by_default':
       return {
-        detail: 'Say how many calls one payment buys.',
+        detail: 'Set the number of calls that one payment buys.',
         method: 'PATCH',
         path: `/v1/products/${product.id}`,
         body: { usage_units: '<calls that one payment buys>' },

@@ -124,7 +124,7 @@ export async function preparePlan(ctx: Shard, sale: Sold): Promise<Change<Prepar
   if (view.status === 'published') return unchanged({ ...view, ...signed });
   const differs = [...mattering(plan, draft), ...(plan.status === 'sunset' ? ['status'] : [])];
   if (differs.length > 0) {
-    const detail = 'Another plan has the place of this one on the chain. Change the price or the period by the least, and publish that.';
+    const detail = 'Another plan uses this address on the chain. Change the price or the period slightly, and publish that.';
     throw new ApiError('state_conflict', { detail, meta: { reason: 'plan_differs', fields: differs } });
   }
   return { events: [], writes: [savePlan(ctx.db, rowOf(ctx, sale, draft, plan))], result: { ...view, status: 'published', ...signed } };

@@ -18,24 +18,28 @@ import { confirmPlan, PLAN_STATUSES, type PlanView, type PreparedPlan, preparePl
 
 const SubscriptionPlanBody = z
   .object({
-    status: z.enum(PLAN_STATUSES).openapi({
-      description:
-        '`outdated`: a plan was published, and the product has another price, period or payout wallet by now. Nothing is sold until the new ' +
-        'plan is published; who subscribed stays on theirs. `sunset`: its owner lets nobody subscribe to it any more.',
-    }),
-    plan_address: z.string().openapi({ description: 'Where the plan of the present terms stands on the chain, or will.' }),
-    plan_id: z.string().openapi({ description: 'The program’s number of that plan, made of its terms.' }),
-    terms: z.object({
-      amount: MoneyBody,
-      period_hours: z.int(),
-      destination: z.string().openapi({ description: 'The payout wallet: nobody else can be paid by this plan.' }),
-      puller: z.string().openapi({ description: 'The key of this service that collects. It holds no money of yours or of buyers.' }),
-    }),
-    transaction: z.string().optional().openapi({
-      description:
-        'Unsigned, base64: publishes the plan. Sign it with the payout wallet and send it. Absent where nothing is left to sign.',
-    }),
-    expires_at: Timestamp.optional().openapi({ description: 'From then on the transaction can land no more.' }),
+    status: z
+      .enum(PLAN_STATUSES)
+      .describe(
+        'Status of the plan. `outdated`: the product has a new price, period or payout wallet since the plan was published. Nothing is sold until the new plan is published; existing subscribers stay on their plan. `sunset`: the owner has closed the plan to new subscribers.',
+      ),
+    plan_address: z.string().describe('Address of the plan of the current terms, published or not.'),
+    plan_id: z.string().describe('Number of the plan in the program, derived from its terms.'),
+    terms: z
+      .object({
+        amount: MoneyBody.describe('Price of a period.'),
+        period_hours: z.int().describe('Length of a period in hours.'),
+        destination: z.string().describe('Payout wallet. The plan can pay no other wallet.'),
+        puller: z.string().describe('Key of this service that collects. It holds no money of yours or of buyers.'),
+      })
+      .describe('Terms of the plan, from the current product.'),
+    transaction: z
+      .string()
+      .optional()
+      .describe(
+        'Unsigned transaction in base64 that publishes the plan. Sign it with the payout wallet and send it. Absent if nothing is left to sign.',
+      ),
+    expires_at: Timestamp.optional().describe('Time after which the transaction cannot land.'),
   })
   .openapi('SubscriptionPlan');
 
@@ -91,7 +95,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions')
     path: `GET ${path}`,
     id: 'getSubscriptionPlan',
     summary: 'Get the plan of a product',
-    description: 'The plan that buyers of a product with `renewal_mode` `AUTOMATIC` subscribe to, as the chain has it now.',
+    description: 'Returns the on-chain plan that buyers of a product with `renewal_mode` `AUTOMATIC` subscribe to.',
     returns: SubscriptionPlanBody,
     codes: planErrors,
     answer: async ({ scope, params }) => toPlanResource(await viewPlan(scope, await soldBySubscription(scope, params.product_id))),
@@ -101,9 +105,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions')
     id: 'prepareSubscriptionPlan',
     summary: 'Publish the plan of a product',
     description:
-      'The transaction by which your payout wallet publishes the plan of the present price and period. Open `/sign#<transaction>` of this ' +
-      'service to sign and send it, then confirm. What ' +
-      'the plan says can never be changed: another price is another plan.',
+      'Creates the transaction by which your payout wallet publishes the plan of the current price and period. Open `/sign#<transaction>` of this service to sign and send it, then confirm. A published plan never changes: another price requires another plan.',
     key: 'required',
     returns: SubscriptionPlanBody,
     codes: ['idempotency_race', ...planErrors, 'plan_limit_reached', 'state_conflict'],
@@ -115,10 +117,9 @@ export const subscriptionPlanRoutes = routes('Subscriptions')
     id: 'confirmSubscriptionPlan',
     summary: 'Confirm a published plan',
     description:
-      'Reads the plan back from the chain, every field of it. 422 `payment_mismatch` names the field that differs in `meta.reason`; ' +
-      '`not_published` where none is there yet.',
+      'Reads the plan back from the chain and verifies every field. 422 `payment_mismatch` names the field that differs in `meta.reason`; `not_published` if no plan is found.',
     key: 'required',
-    body: z.object({ tx_signature: TxSignature }).openapi('ConfirmSubscriptionPlanRequest'),
+    body: z.object({ tx_signature: TxSignature.describe('Signature of the transaction.') }).openapi('ConfirmSubscriptionPlanRequest'),
     returns: SubscriptionPlanBody,
     codes: ['idempotency_race', ...planErrors, 'plan_limit_reached', 'payment_mismatch'],
     once: (call, storeAnswer) => publish(call, call.params.product_id, storeAnswer, confirmPlan),

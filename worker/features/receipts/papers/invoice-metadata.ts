@@ -12,15 +12,29 @@ import { findMetadata, getReceipt, storeMetadata } from '../store.ts';
 const BYTES_MAX = 16 * 1024;
 
 /** `null` takes a field away; one that is left out stays. */
-const clearable = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]).optional();
+const clearable = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]).optional().describe(schema.description!);
 const decimal = z.string().regex(/^-?\d{1,15}(\.\d{1,9})?$/, 'Expected a decimal such as "12.50"');
 const date = z.iso.date();
 const LINES_MAX = 50;
 
-const Line = z.object({ description: ShownName(500), quantity: decimal, amount: decimal }).openapi('InvoiceLine');
-const partyFields = { name: ShownName(200), address: ShownText(500), tax_id: ShownName(64) };
-const buyerFields = { ...partyFields, email: z.email().max(254) };
-const taxFields = { label: ShownName(64), rate_percent: decimal, amount: decimal };
+const Line = z
+  .object({
+    description: ShownName(500).describe('Description of the line.'),
+    quantity: decimal.describe('Quantity: a decimal as text.'),
+    amount: decimal.describe('Decimal amount of the line as text. For display only.'),
+  })
+  .openapi('InvoiceLine');
+const partyFields = {
+  name: ShownName(200).describe('Name of the party.'),
+  address: ShownText(500).describe('Postal address.'),
+  tax_id: ShownName(64).describe('Tax number.'),
+};
+const buyerFields = { ...partyFields, email: z.email().max(254).describe('Email address.') };
+const taxFields = {
+  label: ShownName(64).describe('Name of the tax.'),
+  rate_percent: decimal.describe('Rate in percent: a decimal as text.'),
+  amount: decimal.describe('Decimal amount of the tax as text.'),
+};
 
 type Fields = Record<string, z.ZodType>;
 const eachOptional = <F extends Fields>(fields: F) =>
@@ -37,27 +51,29 @@ const eachClearable = <F extends Fields>(fields: F) =>
   );
 
 const plain = {
-  invoice_number: ShownName(64),
-  reference: ShownName(120),
-  issued_on: date,
-  due_on: date,
-  notes: ShownText(2000),
-  lines: z.array(Line).max(LINES_MAX),
+  invoice_number: ShownName(64).describe('Your invoice number.'),
+  reference: ShownName(120).describe('Text of your own, such as an order number.'),
+  issued_on: date.describe('Date of the invoice, such as `2026-11-21`.'),
+  due_on: date.describe('Due date of the invoice, such as `2026-12-21`.'),
+  notes: ShownText(2000).describe('Further notes.'),
+  lines: z.array(Line).max(LINES_MAX).describe('Lines of the invoice.'),
 };
+
+const GROUPS = { seller: 'Seller, as the invoice names it.', bill_to: 'Billed party.', tax: 'Included tax.' };
 
 /** What a merchant wrote to a receipt. It stands in no signed document and in no public answer. */
 export const InvoiceMetadataBody = eachOptional({
   ...plain,
-  seller: eachOptional(partyFields),
-  bill_to: eachOptional(buyerFields),
-  tax: eachOptional(taxFields),
+  seller: eachOptional(partyFields).describe(GROUPS.seller),
+  bill_to: eachOptional(buyerFields).describe(GROUPS.bill_to),
+  tax: eachOptional(taxFields).describe(GROUPS.tax),
 }).openapi('InvoiceMetadata');
 
 export const InvoiceMetadataPatch = eachClearable({
   ...plain,
-  seller: eachClearable(partyFields),
-  bill_to: eachClearable(buyerFields),
-  tax: eachClearable(taxFields),
+  seller: eachClearable(partyFields).describe(GROUPS.seller),
+  bill_to: eachClearable(buyerFields).describe(GROUPS.bill_to),
+  tax: eachClearable(taxFields).describe(GROUPS.tax),
 }).openapi('InvoiceMetadataPatch', {
   example: { invoice_number: 'INV-2026-0042', bill_to: { name: 'Kwame & Söhne GmbH' } },
 });
@@ -111,7 +127,7 @@ export async function updateMetadata(
       return unchanged(planned.changed);
     const { metadata, changed } = mergeMetadata(known?.metadata ?? {}, patch);
     if (utf8(canonicalJson(metadata)).length > BYTES_MAX) {
-      const msg = `All metadata of a receipt is at most ${BYTES_MAX / 1024} KB`;
+      const msg = `Expected at most ${BYTES_MAX / 1024} KB of metadata per receipt`;
       throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg, type: 'too_long' }] });
     }
     if (changed.length === 0) return unchangedWithAnswer(changed, storeAnswer);

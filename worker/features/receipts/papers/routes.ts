@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { locate } from '#platform/db/directory.ts';
-import { type RouteContext, UpdateResponse } from '#platform/http/openapi.ts';
+import { Detail, type RouteContext, UpdateResponse } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { ReceiptQuery } from '../routes.ts';
 import { getReceipt, getReceiptWithFate, hasReceipt } from '../store.ts';
@@ -24,7 +24,7 @@ export const paperRoutes = routes('Receipts')
     path: 'GET /receipt/{receipt_id}/pdf',
     id: 'getReceiptPdf',
     summary: 'Get a proof as PDF',
-    description: 'The public proof as a PDF.',
+    description: 'Returns the public proof as a PDF.',
     bucket: 'pdf',
     returns: file('application/pdf', 'A4, in English'),
     codes: ['not_found'],
@@ -37,7 +37,7 @@ export const paperRoutes = routes('Receipts')
     path: 'GET /receipt/{receipt_id}/pdf/private',
     id: 'getPrivateReceiptPdf',
     summary: 'Get a receipt as PDF',
-    description: 'The merchant’s copy as a PDF: with fee, net and invoice metadata.',
+    description: 'Returns the merchant’s copy as a PDF, with fee, net and invoice metadata.',
     returns: file('application/pdf', 'A4, in English'),
     codes: ['not_found'],
     respond: async ({ c, scope, params }) => {
@@ -54,11 +54,9 @@ export const paperRoutes = routes('Receipts')
     id: 'exportReceipts',
     summary: 'Export receipts',
     description:
-      'RFC 4180, UTF-8, at most 100,000 rows; `X-Svc-Truncated: true` where there are more. A row has the price and the rate it was ' +
-      'converted at, who bought, what was refunded in the asset of `amount`, and the time paid for: the period of a subscription, else the ' +
-      "days bought, counted from the payment. A cell that a spreadsheet would take for a formula begins with a `'`.",
+      "Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. A row has the price and its exchange rate, the buyer, the refunded amount in the asset of `amount`, and the paid time: the period of a subscription, else the days bought, counted from the payment. Cells that a spreadsheet would read as a formula begin with a `'`.",
     query: { ...ReceiptQuery },
-    returns: file('text/csv', 'One line for each receipt'),
+    returns: file('text/csv', 'One row per receipt'),
     respond: async ({ c, scope, query: { wallet, q, product_id: productId, direction } }) => {
       const exported = await exportReceipts(scope, { wallet, q, productId, direction });
       if (exported.isTruncated) c.header('X-Svc-Truncated', 'true');
@@ -71,10 +69,9 @@ export const paperRoutes = routes('Receipts')
   .write({
     path: 'PATCH /receipt/{receipt_id}/invoice-metadata',
     id: 'updateInvoiceMetadata',
-    summary: 'Write invoice details',
+    summary: 'Update invoice metadata',
     description:
-      'Merged field by field; `null` takes a field away, a list replaces the one before. It stands beside the signed document, in the ' +
-      'merchant’s own answers and copy alone. At most 16 KB altogether.',
+      'Merges invoice metadata field by field; `null` removes a field, a list replaces the previous one. The metadata is not part of the signed document and appears only in the merchant’s responses and copy. At most 16 KB in total.',
     body: InvoiceMetadataPatch,
     returns: UpdateResponse,
     codes: ['not_found', 'state_conflict'],
@@ -84,13 +81,12 @@ export const paperRoutes = routes('Receipts')
   .write({
     path: 'POST /receipt/{receipt_id}/send-proof',
     id: 'sendReceiptProof',
-    summary: 'Mail a proof',
+    summary: 'Email a proof',
     description:
-      'At most five a day of a receipt to one address, and 200 a day of an account, whose own address is verified (403 `invalid_authorization`, ' +
-      '`meta.reason: email_unverified`). With a sandbox key nothing is sent.',
+      'Emails the public proof of a receipt. At most five a day per receipt and address, and 200 a day per account. The account’s own address must be verified (403 `invalid_authorization`, `meta.reason: email_unverified`). The sandbox sends nothing.',
     body: SendProofRequest,
-    returns: z.object({ detail: z.string(), message_id: z.uuid() }).openapi('SendProofResponse'),
+    returns: z.object({ detail: Detail, message_id: z.uuid().describe('Identifier of the message.') }).openapi('SendProofResponse'),
     codes: ['not_found', 'mail_not_configured'],
     once: ({ scope, params, body }, storeAnswer) => sendProof(scope, params.receipt_id, body, storeAnswer),
-    present: (messageId) => ({ detail: 'The proof is on its way.', message_id: messageId }),
+    present: (messageId) => ({ detail: 'The proof was sent.', message_id: messageId }),
   });

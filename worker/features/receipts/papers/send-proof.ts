@@ -14,10 +14,10 @@ import { documentOf, getReceipt } from '../store.ts';
 
 export const SendProofRequest = z
   .object({
-    email: z.email().max(254),
-    name: ShownName(120).optional(),
-    message: ShownName(500).optional(),
-    locale: z.enum(LOCALE_NAMES).optional(),
+    email: z.email().max(254).describe('Email address.'),
+    name: ShownName(120).optional().describe('Name of the recipient.'),
+    message: ShownName(500).optional().describe('Message to the recipient.'),
+    locale: z.enum(LOCALE_NAMES).optional().describe('Language of emails, such as `en`.'),
   })
   .openapi('SendProofRequest', { example: { email: 'buyer@example.com', message: 'Here is the proof you asked for.' } });
 type ProofLetter = z.infer<typeof SendProofRequest>;
@@ -71,7 +71,7 @@ export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofLe
 /** A sender who has not proven an address of their own writes no emails in the service's name. */
 async function requireVerifiedSender({ db, merchantId }: Scope): Promise<void> {
   if ((await getAccount(db, merchantId)).emailVerified) return;
-  const detail = 'Verify the e-mail address of your account first: POST /v1/account/email/verification sends a link to it.';
+  const detail = 'The email address of your account is not verified. POST /v1/account/email/verification sends a link to it.';
   throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'email_unverified' } });
 }
 

@@ -106,7 +106,7 @@ export const ticketSteps: Step[] = [
     openTicket(stage.scope, merchantIn(stage), QUESTION, storeAnswer),
   ),
   messageStep('answer_as_staff', 'Which transaction is it?', () => STAFF),
-  messageStep('answer', 'It has arrived by now, thank you.', merchantIn),
+  messageStep('answer', 'It has arrived, thank you.', merchantIn),
   ticketStep('resolve_as_staff', ['support.ticket_updated'], (stage, storeAnswer) =>
     resolveTicket(stage.scope, STAFF, stage.notes.ticket as TicketId, storeAnswer),
   ),

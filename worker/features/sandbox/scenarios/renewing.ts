@@ -34,28 +34,29 @@ const ENDED: EventType[] = ['membership.grace_started', 'entitlement.expired'];
 /** What can be tried with what renews itself: rows of the table of scenarios. */
 export const RENEWING_SCENARIOS = {
   subscription_authorized: {
-    description: 'A buyer subscribes to what renews itself: the wallet consents, and the first period is collected.',
+    description: 'A buyer subscribes to a product that renews automatically: the wallet consents, and the first period is collected.',
     wares: RENEWING,
     options: ['price'],
     expected: SUBSCRIBED,
     script: subscribeSteps,
   },
   subscription_renewed: {
-    description: 'The next period is collected as soon as it begins, without the buyer.',
+    description: 'The next period is collected when it begins, without the buyer.',
     wares: RENEWING,
     options: ['price'],
     expected: [...SUBSCRIBED, 'payment.finalized', ...COLLECTED, 'payment.finalized'],
     script: [...subscribeSteps, untilCollected, untilGranted, untilFinal],
   },
   subscription_past_due: {
-    description: 'The wallet is empty when the next period begins: it will be tried again, and grace begins with the end of what was paid.',
+    description:
+      'The wallet is empty when the next period begins: the collection is retried, and grace begins at the end of the paid time.',
     wares: RENEWING,
     options: ['price'],
     expected: [...SUBSCRIBED, 'payment.finalized', 'subscription.past_due', ...ENDED],
     script: [...subscribeSteps, spendAll, untilCollected],
   },
   subscription_cancelled: {
-    description: 'The buyer’s wallet cancels: nothing is collected any more, and the access lasts as long as it is paid.',
+    description: 'The buyer’s wallet cancels: nothing further is collected, and access lasts until the end of the paid time.',
     wares: RENEWING,
     options: ['price'],
     expected: [
@@ -69,7 +70,7 @@ export const RENEWING_SCENARIOS = {
     script: [...subscribeSteps, ...cancelSteps, untilOver],
   },
   subscription_requires_reapproval: {
-    description: 'The wallet takes its approval back without a word: the buyer has to approve again before anything is collected.',
+    description: 'The wallet revokes its approval: the buyer must approve again before anything is collected.',
     wares: RENEWING,
     options: ['price'],
     expected: [...SUBSCRIBED, 'payment.finalized', 'subscription.requires_reapproval'],

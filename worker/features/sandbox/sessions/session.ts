@@ -115,7 +115,7 @@ export async function advanceSession(
   if (!SANDBOX_SESSION.can(session.status, 'advance')) throw conflict(session);
   if (ctx.wallNow - session.createdAt > ADVANCE_WITHIN_MS)
     throw new ApiError('state_conflict', {
-      detail: 'This session began more than 60 days ago. Begin another.',
+      detail: 'The session began more than 60 days ago. Start another one.',
       meta: { reason: 'too_old' },
     });
   const after: SandboxSession = {
@@ -137,6 +137,6 @@ export async function advanceSession(
 
 const conflict = ({ status }: SandboxSession): ApiError =>
   new ApiError('state_conflict', {
-    detail: status === 'failed' ? 'This session failed. Begin another.' : 'This session is running. Wait until it has completed.',
+    detail: status === 'failed' ? 'The session failed. Start another one.' : 'The session is running. Wait until it has completed.',
     meta: { reason: status },
   });

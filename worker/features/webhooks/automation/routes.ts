@@ -14,16 +14,16 @@ import { CreateEndpointRequest, EndpointBody, EventBody, EventQuery, toEndpointR
 import { getEndpoint } from '../store.ts';
 
 export const HookBody = EndpointBody.extend({
-  id: z.uuid().openapi({ description: 'The endpoint_id again, where automation platforms look for it.' }),
+  id: z.uuid().describe('Same as `endpoint_id`, for automation platforms that expect `id`.'),
 }).openapi('AutomationHook');
 const url = z.string().max(2048);
 const SubscribeRequest = z
   .object({
-    target_url: url.optional(),
-    hookUrl: url.optional(),
-    event_type: z.string().max(80).optional(),
-    event: z.string().max(80).optional(),
-    product_ids: CreateEndpointRequest.shape.product_ids,
+    target_url: url.optional().describe('URL that receives the events.'),
+    hookUrl: url.optional().describe('Alias of `target_url`, as some automation platforms send it.'),
+    event_type: z.string().max(80).optional().describe('Type of the event, such as `payment.confirmed`.'),
+    event: z.string().max(80).optional().describe('Alias of `event_type`, as some automation platforms send it.'),
+    product_ids: CreateEndpointRequest.shape.product_ids.describe('Products to send events of; empty: all products.'),
   })
   .openapi('SubscribeHookRequest', { example: { target_url: 'https://hooks.example.com/abc', event_type: 'payment.confirmed' } });
 
@@ -45,15 +45,21 @@ export const integrationRoutes = routes('Integrations')
     path: 'GET /integrations/health',
     id: 'getIntegrationHealth',
     summary: 'Get delivery health',
-    description: 'How well events leave the house.',
+    description: 'Delivery health of your webhook endpoints.',
     returns: z
       .object({
-        status: z.enum(['ok', 'degraded']),
-        endpoints: z.object({ enabled: z.int(), disabled: z.int(), failing: z.int() }),
-        last_delivery_at: Timestamp.optional(),
-        success_rate_24h: z.number().optional().openapi({ description: 'Absent where nothing was delivered or given up in a day.' }),
-        oldest_pending_seconds: z.int().optional().openapi({ description: 'Absent where nothing waits.' }),
-        hooks: z.int(),
+        status: z.enum(['ok', 'degraded']).describe('Status of the object.'),
+        endpoints: z
+          .object({
+            enabled: z.int().describe('Number of enabled endpoints.'),
+            disabled: z.int().describe('Number of disabled endpoints.'),
+            failing: z.int().describe('Number of endpoints that currently fail.'),
+          })
+          .describe('Webhook endpoints.'),
+        last_delivery_at: Timestamp.optional().describe('Time of the last delivery.'),
+        success_rate_24h: z.number().optional().describe('Share of deliveries that succeeded within 24 hours. Absent if none ended.'),
+        oldest_pending_seconds: z.int().optional().describe('Age of the oldest pending delivery in seconds. Absent if none is pending.'),
+        hooks: z.int().describe('Number of automation hooks.'),
       })
       .openapi('IntegrationHealth'),
     answer: async ({ scope }) => {
@@ -78,20 +84,24 @@ export const integrationRoutes = routes('Integrations')
     id: 'listIntegrationEvents',
     summary: 'List events for integrations',
     description:
-      'The same events as those of `GET /v1/webhooks/events`, for platforms that ask with `limit`: another name for `per_page`; both at once is 422.',
+      'Lists the same events as `GET /v1/webhooks/events`, for platforms that send `limit`, an alias of `per_page`. Both together return 422.',
     query: {
-      page: PageQuery.page,
+      page: PageQuery.page.describe('Page number, from 1.'),
       per_page: positiveInteger(PER_PAGE.max)
         .optional()
-        .openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max, default: PER_PAGE.default }),
-      limit: positiveInteger(PER_PAGE.max).optional().openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max }),
+        .openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max, default: PER_PAGE.default })
+        .describe('Number of entries per page.'),
+      limit: positiveInteger(PER_PAGE.max)
+        .optional()
+        .openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max })
+        .describe('Maximum number of entries.'),
       ...EventQuery,
     },
     returns: pageOf(EventBody, 'EventPage'),
     answer: async ({ scope, query: { event_type: eventType, after, limit, per_page: perPage, page: number } }) => {
       if (limit !== undefined && perPage !== undefined) {
         throw new ApiError('validation_error', {
-          problems: [{ loc: ['query', 'limit'], msg: 'limit and per_page are the same; give one', type: 'conflict' }],
+          problems: [{ loc: ['query', 'limit'], msg: 'Expected limit or per_page, not both', type: 'conflict' }],
         });
       }
       const size = { page: number, per_page: limit ?? perPage ?? PER_PAGE.default };
@@ -103,15 +113,16 @@ export const integrationRoutes = routes('Integrations')
     path: 'POST /integrations/automation/hooks',
     id: 'subscribeHook',
     summary: 'Subscribe a REST hook',
-    description: 'REST hook: subscribe.',
+    description: 'Creates a REST hook of an automation platform.',
     body: SubscribeRequest,
-    returns: created(HookBody.extend({ secret: z.string() }).openapi('AutomationHookWithSecret')),
+    returns: created(
+      HookBody.extend({ secret: z.string().describe('Signing secret. Shown only in this response.') }).openapi('AutomationHookWithSecret'),
+    ),
     codes: ['plan_limit_reached'],
     check: ({ body }) => {
       const target = oneOf(body, 'target_url', 'hookUrl');
       const type = oneOf(body, 'event_type', 'event');
-      if (!isTypePattern(type.value))
-        refuse(type.field, 'Not an event type. GET /v1/webhooks/event-types lists them', 'unknown_event_type');
+      if (!isTypePattern(type.value)) refuse(type.field, 'Expected an event type of GET /v1/webhooks/event-types', 'unknown_event_type');
       const wanted = { url: target.value, event_types: [type.value], product_ids: body.product_ids };
       return { ...wanted, kind: 'automation' as const, urlField: target.field };
     },
@@ -123,7 +134,7 @@ export const integrationRoutes = routes('Integrations')
     path: 'DELETE /integrations/automation/hooks/{endpoint_id}',
     id: 'unsubscribeHook',
     summary: 'Unsubscribe a REST hook',
-    description: 'REST hook: unsubscribe.',
+    description: 'Removes a REST hook of an automation platform.',
     returns: HookBody,
     codes: ['not_found', 'state_conflict'],
     check: async ({ scope, params }) => {

@@ -40,7 +40,7 @@ export async function claimAttempt(ctx: Shard, deliveryId: number): Promise<Clai
   if (!claimed) return null;
   const { delivery, endpoint, event } = claimed;
   if (event) return { delivery, endpoint, event };
-  ctx.note(`delivery ${deliveryId} is cancelled: there is no event ${delivery.eventId}`);
+  ctx.note(`delivery ${deliveryId} is cancelled: unknown event ${delivery.eventId}`);
   await cancelDelivery(ctx, delivery, isBroken(endpoint) ? [promoteHeld(ctx, endpoint.id, ctx.wallNow)] : []);
   return null;
 }

@@ -17,8 +17,12 @@ export const deliveryRoutes = routes('Webhooks')
     path: 'GET /webhooks/deliveries',
     id: 'listWebhookDeliveries',
     summary: 'List deliveries',
-    description: 'Deliveries, newest first.',
-    query: { ...PageQuery, endpoint_id: idOf<EndpointId>().optional(), status: z.enum(DELIVERY.states).optional() },
+    description: 'Lists deliveries, newest first.',
+    query: {
+      ...PageQuery,
+      endpoint_id: idOf<EndpointId>().optional().describe('Identifier of the endpoint.'),
+      status: z.enum(DELIVERY.states).optional().describe('Return only objects with this status.'),
+    },
     returns: pageOf(DeliveryBody, 'WebhookDeliveryPage'),
     answer: async ({ scope, query: { endpoint_id: endpointId, status, ...rest } }) => {
       const page = pageRequest(rest);
@@ -29,9 +33,11 @@ export const deliveryRoutes = routes('Webhooks')
     path: 'POST /webhooks/deliveries/{delivery_id}/replay',
     id: 'replayWebhookDelivery',
     summary: 'Replay a delivery',
-    description: 'The same event once more, as a delivery of its own.',
+    description: 'Sends the event of a delivery again, as a new delivery.',
     params: z.object({
-      delivery_id: positiveInteger(Number.MAX_SAFE_INTEGER).openapi({ type: 'integer', param: { name: 'delivery_id', in: 'path' } }),
+      delivery_id: positiveInteger(Number.MAX_SAFE_INTEGER)
+        .openapi({ type: 'integer', param: { name: 'delivery_id', in: 'path' } })
+        .describe('Identifier of the delivery.'),
     }),
     returns: DeliveryBody,
     codes: ['not_found', 'state_conflict'],
@@ -43,21 +49,21 @@ export const deliveryRoutes = routes('Webhooks')
     id: 'getWebhookTimeline',
     summary: 'Get a timeline',
     description:
-      'Events of a payment or membership and their deliveries, oldest first unless `order` says otherwise. `next` is null on the last page; else ' +
-      'send it as `after`. 404 for a payment or membership that is not yours.',
+      'Lists events of a payment or membership and their deliveries, oldest first unless `order` is `desc`. `next` is null on the last page; otherwise send it as `after`. 404 for a payment or membership of another account.',
     query: {
-      payment_id: idOf<PaymentId>().optional(),
-      membership_id: idOf<MembershipId>().optional(),
-      order: z.enum(['asc', 'desc']).default('asc').openapi({ description: 'Oldest first (`asc`) or newest first.' }),
-      after: z.string().max(64).optional().openapi({ description: 'The `next` of the page before.' }),
+      payment_id: idOf<PaymentId>().optional().describe('Identifier of the payment.'),
+      membership_id: idOf<MembershipId>().optional().describe('Identifier of the membership.'),
+      order: z.enum(['asc', 'desc']).default('asc').describe('Order of the events: oldest first (`asc`) or newest first.'),
+      after: z.string().max(64).optional().describe('Value of `next` from the previous page.'),
       limit: positiveInteger(TIMELINE.max)
         .default(TIMELINE.default)
-        .openapi({ type: 'integer', minimum: 1, maximum: TIMELINE.max, default: TIMELINE.default }),
+        .openapi({ type: 'integer', minimum: 1, maximum: TIMELINE.max, default: TIMELINE.default })
+        .describe('Maximum number of entries.'),
     },
     returns: z
       .object({
-        items: z.array(TimelineItem),
-        next: orNull(z.string()).openapi({ description: 'Cursor of the next page; null on the last one.' }),
+        items: z.array(TimelineItem).describe('Entries of this page.'),
+        next: orNull(z.string()).describe('Cursor of the next page; null on the last page.'),
       })
       .openapi('WebhookTimeline'),
     codes: ['not_found'],
@@ -65,7 +71,7 @@ export const deliveryRoutes = routes('Webhooks')
       const about = paymentId === undefined ? membershipId !== undefined && { membershipId } : membershipId === undefined && { paymentId };
       if (!about) {
         throw new ApiError('validation_error', {
-          problems: [{ loc: ['query'], msg: 'Give exactly one of payment_id and membership_id', type: 'missing' }],
+          problems: [{ loc: ['query'], msg: 'Expected exactly one of payment_id and membership_id', type: 'missing' }],
         });
       }
       return (await readTimeline(scope, about, wanted)) ?? raise('not_found');
@@ -75,7 +81,7 @@ export const deliveryRoutes = routes('Webhooks')
     path: 'GET /webhooks/events',
     id: 'listWebhookEvents',
     summary: 'List events',
-    description: `Emitted events in the order they happened. ${countedLessWith('`event_type`')}`,
+    description: `Lists events in chronological order. ${countedLessWith('`event_type`')}`,
     query: { ...PageQuery, ...EventQuery },
     returns: pageOf(EventBody, 'EventPage'),
     answer: async ({ scope, query: { event_type: eventType, after, ...rest } }) => {

@@ -29,7 +29,7 @@ async function requireOwnProducts(scope: Scope, productIds: ProductId[] = []): P
   const problems = [...productIds.entries()].flatMap(([index, id]) =>
     own.has(id)
       ? []
-      : [{ loc: ['body', 'product_ids', index], msg: 'This product is not one of yours in this mode', type: 'unknown_product' }],
+      : [{ loc: ['body', 'product_ids', index], msg: 'Expected a product of your account in this mode', type: 'unknown_product' }],
   );
   if (problems.length > 0) throw new ApiError('validation_error', { problems });
 }

@@ -9,9 +9,15 @@ export const keyResourceRoutes = routes('API keys')
   .read({
     path: 'GET /keys/{key_id}/resources',
     id: 'listKeyResources',
-    summary: 'List what a key made',
-    description: 'Webhook endpoints and automation hooks that the key created, or gave their present URL or secret. They outlive the key.',
-    returns: z.object({ endpoints: z.array(EndpointBody), hooks: z.array(HookBody) }).openapi('KeyResources'),
+    summary: 'List resources of a key',
+    description:
+      'Lists webhook endpoints and automation hooks that the key created, or that have a URL or secret set by the key. They outlive the key.',
+    returns: z
+      .object({
+        endpoints: z.array(EndpointBody).describe('Webhook endpoints.'),
+        hooks: z.array(HookBody).describe('Automation hooks.'),
+      })
+      .openapi('KeyResources'),
     codes: ['not_found'],
     answer: async ({ scope, actor, params }) => {
       const endpoints = await listEndpointsOfKey(scope, actor, params.key_id);
@@ -26,8 +32,8 @@ export const keyResourceRoutes = routes('API keys')
     id: 'revokeKey',
     summary: 'Revoke a key',
     description:
-      'Revoke a key, at once and for ever. `with=endpoints` also disables the endpoints and hooks that the key made (`disabled_reason: key_revoked`).',
-    query: z.object({ with: z.enum(['endpoints']).optional() }),
+      'Revokes a key, immediately and permanently. `with=endpoints` also disables the endpoints and hooks that the key created (`disabled_reason: key_revoked`).',
+    query: z.object({ with: z.enum(['endpoints']).optional().describe('`endpoints`: also disable the endpoints that the key created.') }),
     returns: { 204: { description: 'Revoked' } },
     codes: ['not_found'],
     leased: async ({ scope, actor, params, query }) => {

@@ -17,7 +17,7 @@ export const webhookRoutes = routes('Webhooks')
     path: 'GET /webhooks/endpoints',
     id: 'listWebhookEndpoints',
     summary: 'List endpoints',
-    description: 'Endpoints, newest first.',
+    description: 'Lists endpoints, newest first.',
     query: { ...PageQuery },
     returns: pageOf(EndpointBody, 'WebhookEndpointPage'),
     answer: async ({ scope, query }) => {
@@ -29,7 +29,7 @@ export const webhookRoutes = routes('Webhooks')
     path: 'POST /webhooks/endpoints',
     id: 'createWebhookEndpoint',
     summary: 'Create an endpoint',
-    description: 'Create an endpoint; its secret is shown here and at rotation only.',
+    description: 'Creates an endpoint. The secret is shown only in this response and at rotation.',
     body: CreateEndpointRequest,
     returns: created(EndpointSecretBody),
     codes: ['plan_limit_reached'],
@@ -41,7 +41,7 @@ export const webhookRoutes = routes('Webhooks')
     path: 'PATCH /webhooks/endpoints/{endpoint_id}',
     id: 'updateWebhookEndpoint',
     summary: 'Update an endpoint',
-    description: 'Change what is given; `status: enabled` revives.',
+    description: 'Updates the given fields. `status: enabled` enables a disabled endpoint.',
     body: UpdateEndpointRequest,
     returns: EndpointBody,
     codes: ['not_found', 'plan_limit_reached', 'state_conflict'],
@@ -53,7 +53,7 @@ export const webhookRoutes = routes('Webhooks')
     path: 'DELETE /webhooks/endpoints/{endpoint_id}',
     id: 'disableWebhookEndpoint',
     summary: 'Disable an endpoint',
-    description: 'Disable an endpoint; it is not erased.',
+    description: 'Disables an endpoint. Its data remains.',
     returns: EndpointBody,
     codes: ['not_found', 'state_conflict'],
     once: ({ scope, actor, params }, storeAnswer) => disableEndpoint(scope, actor, params.endpoint_id, storeAnswer),
@@ -63,8 +63,12 @@ export const webhookRoutes = routes('Webhooks')
     path: 'POST /webhooks/endpoints/{endpoint_id}/rotate-secret',
     id: 'rotateWebhookSecret',
     summary: 'Rotate a secret',
-    description: 'A new secret; the old one signs beside it for a while.',
-    body: z.object({ overlap_hours: z.int().min(0).max(168).default(OVERLAP_HOURS) }).openapi('RotateSecretRequest'),
+    description: 'Creates a new secret. The old one also signs for a limited time.',
+    body: z
+      .object({
+        overlap_hours: z.int().min(0).max(168).default(OVERLAP_HOURS).describe('Hours for which the old secret also signs; 24 by default.'),
+      })
+      .openapi('RotateSecretRequest'),
     isBodyOptional: true,
     returns: EndpointSecretBody,
     codes: ['not_found', 'state_conflict'],
@@ -77,19 +81,27 @@ export const webhookRoutes = routes('Webhooks')
     path: 'POST /webhooks/endpoints/{endpoint_id}/recover',
     id: 'recoverWebhookEndpoint',
     summary: 'Recover missed events',
-    description: 'At most 90 days back, and 20,000 events at a time, oldest first: ask again until `scheduled` is 0.',
+    description:
+      'Delivers missed events again: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0.',
     body: z
-      .object({ since: z.iso.datetime({ offset: true }), until: z.iso.datetime({ offset: true }).optional() })
+      .object({
+        since: z.iso.datetime({ offset: true }).describe('Start of the time range.'),
+        until: z.iso.datetime({ offset: true }).optional().describe('End of the time range; the current time by default.'),
+      })
       .refine(({ since, until }) => until === undefined || Date.parse(since) <= Date.parse(until), {
         path: ['until'],
-        message: 'Expected until not to be before since',
+        message: 'Expected until after since',
         params: { type: 'reversed_range' },
       })
       .openapi('RecoverWebhookRequest'),
     returns: {
       202: {
         description: 'Scheduled',
-        content: { 'application/json': { schema: z.object({ scheduled: z.int() }).openapi('WebhookRecovery') } },
+        content: {
+          'application/json': {
+            schema: z.object({ scheduled: z.int().describe('Number of deliveries scheduled.') }).openapi('WebhookRecovery'),
+          },
+        },
       },
     },
     codes: ['not_found', 'state_conflict'],
@@ -97,7 +109,7 @@ export const webhookRoutes = routes('Webhooks')
       const to = until === undefined ? scope.now : Date.parse(until);
       // The clock of a sandbox session may be ahead, and with it its events: there only the range is judged.
       if (Date.parse(since) > (scope.livemode ? scope.now : to)) {
-        const problem = { loc: ['body', 'since'], msg: 'Expected a moment that has passed', type: 'in_future' };
+        const problem = { loc: ['body', 'since'], msg: 'Expected a time in the past', type: 'in_future' };
         throw new ApiError('validation_error', { problems: [problem] });
       }
       return { since: Date.parse(since), to };

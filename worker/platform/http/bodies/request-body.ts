@@ -3,7 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import type { AppEnv } from '../openapi.ts';
 import { findUnacceptable, notUnicodeAt } from './refused-content.ts';
 
-const PLEA = 'This looks like a private key or seed phrase. Never send one to anybody; move its funds to a new wallet.';
+const PLEA = 'The text is probably a private key or seed phrase. Never send one to anyone; move its funds to a new wallet.';
 
 /** Stands for bytes that are no text, so that the route's own parser refuses them, after it has looked at who calls. */
 const NO_JSON = '\ufffd';
@@ -19,7 +19,7 @@ export async function readJsonBody(c: Context<AppEnv>): Promise<void> {
   if (found === 'secret_refused') throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg: PLEA, type: found }] });
   if (found === 'not_unicode') {
     const loc = ['body', ...notUnicodeAt(body)];
-    throw new ApiError('validation_error', { problems: [{ loc, msg: 'A text holds half a character (a lone surrogate)', type: found }] });
+    throw new ApiError('validation_error', { problems: [{ loc, msg: 'Expected text without a lone surrogate', type: found }] });
   }
   c.set('body', body);
 }

@@ -17,8 +17,8 @@ const FORMATS: Record<string, string> = {
   email: 'an e-mail address',
   url: 'a URL',
   uuid: 'a UUID',
-  datetime: 'a date and time with its zone, like 2026-11-21T09:00:00Z',
-  date: 'a date, like 2026-11-21',
+  datetime: 'a date and time with a time zone, such as 2026-11-21T09:00:00Z',
+  date: 'a date such as 2026-11-21',
 };
 
 const VALUES_MAX = 20;
@@ -53,7 +53,7 @@ function alternativesOf(errors: readonly (readonly z.core.$ZodIssue[])[]): strin
 /** Says in one sentence what a schema expects, where the schema has no text of its own. */
 export function validationText(issue: Issue): string {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union'))
-    return 'This field is required';
+    return 'Required';
   switch (issue.code) {
     case 'invalid_type':
       return `Expected ${shapeOf(issue)}`;
@@ -76,6 +76,6 @@ export function validationText(issue: Issue): string {
     case 'invalid_key':
       return issue.issues[0]!.message;
     default:
-      return 'This value is not valid';
+      return 'The value is not valid';
   }
 }

@@ -6,4 +6,4 @@ export const WireTransaction = z
   .base64()
   .min(1)
   .max(4096)
-  .refine((text) => base64Bytes(text) !== null, 'Expected base64 whose last character has no unused bits set');
+  .refine((text) => base64Bytes(text) !== null, 'Expected base64 without unused bits in the last character');

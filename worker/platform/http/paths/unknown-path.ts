@@ -8,7 +8,7 @@ const PATH_MAX = 160;
 export function unknownPath(path: string, known: readonly string[]): ApiError {
   const nearest = path.length > PATH_MAX ? null : nearestPath(path, known);
   const detail =
-    nearest === null ? 'There is no such path. The reference is at /v1/docs.' : `There is no such path. Did you mean ${nearest}?`;
+    nearest === null ? 'The path does not exist. The reference is at /v1/docs.' : `The path does not exist. Did you mean ${nearest}?`;
   return new ApiError('not_found', { detail, meta: { reason: 'unknown_path', ...(nearest === null ? {} : { nearest }) } });
 }
 

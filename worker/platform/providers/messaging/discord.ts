@@ -8,7 +8,7 @@ const Refusal = z.object({ code: z.number().optional(), message: z.string().opti
 const Invite = z.object({ code: z.string().regex(/^[\w-]{2,64}$/) });
 const Channel = z.object({ id: z.string(), guild_id: z.string().optional() });
 const Bot = z.object({ username: z.string() });
-const Snowflake = z.string().regex(/^\d{5,25}$/, 'The number that Discord gives it, as text');
+const Snowflake = z.string().regex(/^\d{5,25}$/, 'Expected a Discord id, as text');
 
 /** Codes of its refusals (developers/topics/opcodes-and-status-codes, JSON error codes). */
 const UNKNOWN_CHANNEL = 10_003;
@@ -62,10 +62,10 @@ async function checkPlace(desk: PlatformDesk, { guild_id, channel_id }: Delivery
 export const discord: MessagingPlatform = {
   title: 'Discord',
   place: z.object({
-    provider: z.literal('discord'),
-    guild_id: Snowflake,
-    role_id: Snowflake,
-    channel_id: Snowflake.optional().openapi({ description: 'Where a buyer who is not in the guild is invited to.' }),
+    provider: z.literal('discord').describe('Provider name.'),
+    guild_id: Snowflake.describe('Discord guild id, as text.'),
+    role_id: Snowflake.describe('Discord id of the role that members get.'),
+    channel_id: Snowflake.optional().describe('Discord id of the channel for invitations of buyers outside the guild.'),
   }),
   identity: {
     variables: ['DISCORD_CLIENT_ID', 'DISCORD_REDIRECT_URI', 'DISCORD_CONNECTOR_SECRETS'],

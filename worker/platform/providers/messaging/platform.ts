@@ -147,4 +147,4 @@ export function platformFailure(
 
 /** A failure in words. */
 export const wordsOfFailure = (answer: ReturnType<typeof platformFailure>): string =>
-  answer.kind === 'unasked' ? `Not asked: it wants to be left alone for ${answer.afterSeconds} s.` : answer.reason;
+  answer.kind === 'unasked' ? `Not called: the platform is rate limiting for ${answer.afterSeconds} s.` : answer.reason;

@@ -78,7 +78,13 @@ const isRefusal = (called: Called, ...why: RegExp[]): boolean =>
 
 export const telegram: MessagingPlatform = {
   title: 'Telegram',
-  place: z.object({ provider: z.literal('telegram'), chat_id: z.string().regex(/^-?\d{1,20}$/, 'The number of a chat, as text') }),
+  place: z.object({
+    provider: z.literal('telegram').describe('Provider name.'),
+    chat_id: z
+      .string()
+      .regex(/^-?\d{1,20}$/, 'Expected a chat id, as text')
+      .describe('Telegram chat id, as text.'),
+  }),
   identity: {
     variables: ['TELEGRAM_BOT_USERNAME', 'TELEGRAM_CONNECTOR_SECRETS'],
     link: ({ TELEGRAM_BOT_USERNAME }, id) => `https://t.me/${TELEGRAM_BOT_USERNAME}?start=${id}`,
