@@ -18,6 +18,7 @@ import {
 import { configTable } from '../../worker/platform/config-table.ts';
 import { ERROR_WORDS } from '../../worker/published/errors/words.ts';
 import { EVENT_CATALOG, exampleOf } from '../../worker/published/event-catalog.ts';
+import { METRICS } from '../../worker/published/metric-catalog.ts';
 import { EVENT_TYPES } from '../../worker/rules/events.ts';
 import {
   ADDRESS_CEILINGS,
@@ -178,6 +179,15 @@ Set variables in \`[vars]\` of \`wrangler.toml\`, and secrets with \`wrangler se
 
 ${configTable()}`;
 
+const metricsPage = (): string => `# Metrics
+
+\`GET /v1/operator/metrics\` answers them in the Prometheus text format. [Monitoring](../operations/monitoring.md) says when to act.
+
+${table(
+  ['Metric', 'Type', 'Meaning'],
+  Object.entries(METRICS).map(([name, { type, help }]) => [`\`${name}\``, type, help]),
+)}`;
+
 /** Returns the pages by file name. */
 export function referencePages(): Record<string, string> {
   const pages = {
@@ -185,6 +195,7 @@ export function referencePages(): Record<string, string> {
     'errors.md': errorsPage(),
     'events.md': eventsPage(),
     'configuration.md': configurationPage(),
+    'metrics.md': metricsPage(),
   };
   return Object.fromEntries(Object.entries(pages).map(([name, text]) => [name, `${GENERATED}\n\n${text}\n`]));
 }
